@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-only
+ *
+ * crux-scenario: from a handful of strings and numbers to a cluster with placed
+ * jobs and the scheduling problem; then a plan; then a run of the flow engine.
+ *
+ * Place: model/core (C11). Depends on topology, workload, problem, flowsim, result.
+ * Data flow: options -> topology + jobs -> problem -> plan -> engine -> rows.
+ */
+#ifndef CRUX_SCENARIO_H
+#define CRUX_SCENARIO_H
+
+#include "crux-base.h"
+#include "crux-flowsim.h"
+#include "crux-problem.h"
+#include "crux-result.h"
+#include "crux-topology.h"
+#include "crux-workload.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Ethernet 14 + FCS 4 + IPv4 20 + UDP 8 + BTH 12 + ICRC 4 + preamble and gap 20. */
+#define CRUX_FRAME_OVERHEAD 82
+
+struct crux_scenario_options {
+	/**
+	 * "testbed": 2 ToR x 6 hosts, 2 aggregation switches (paper, 6.1).
+	 * "clos:tors=4,hosts=4,aggs=2,uplinks=1": parametric two-layer Clos.
+	 * "lingjun:FILE": topo.csv; a PSW label stands for psw switches, a DSW label for dsw.
+	 * Further keys behind the colon or a comma: see crux-presets.h.
+	 */
+	const char *topology;
+	const char
+		*jobs; /**< "gpt:32,bert:8,...": model:GPUs[:iterations]; or "mix:100" (see doc) */
+	const char *placement;	/**< "span" (every job spans the ToRs), "pack", "random" */
+	uint64_t iterations;	/**< of the job with the longest nominal iteration; the others run
+				   about as long */
+	double scale;		/**< > 0: computation and bytes are divided by it */
+	uint32_t payload_bytes; /**< per packet, 256..9000; sets the goodput */
+	uint64_t seed;
+	bool raw_rate; /**< flow engine at the raw rate instead of the goodput */
+};
+void crux_scenario_options_default(struct crux_scenario_options *options);
+
+struct crux_scenario {
+	struct crux_scenario_options options;
+	struct crux_topology *topo;
+	struct crux_router *router;
+	uint32_t n_jobs;
+	struct crux_job *jobs;
+	uint32_t n_flows;
+	struct crux_flow *flows;      /**< what problem.flows points to */
+	struct crux_flow_role *roles; /**< [n_flows] */
+	struct crux_problem problem;  /**< over all links of topo; points into this scenario */
+	char *assumptions; /**< lines: what the input lacked and what was assumed; "" if nothing */
+};
+
+/**
+ * Build and check everything before anything runs: unknown keys and models, a job
+ * larger than the cluster (both numbers), unreadable files, hosts without links.
+ */
+enum crux_status crux_scenario_create(const struct crux_scenario_options *options,
+				      struct crux_scenario **out, struct crux_error *err);
+void crux_scenario_destroy(struct crux_scenario *scn);
+
+/** Decide with a policy and assign the source ports. */
+enum crux_status crux_scenario_plan(const struct crux_scenario *scn, const char *policy,
+				    const struct crux_options *options, struct crux_plan **out,
+				    struct crux_error *err);
+
+/** rate x payload / (payload + 82), as a factor in (0, 1). */
+double crux_goodput_factor(uint32_t payload_bytes);
+
+/**
+ * Seconds that one iteration's communication of a job takes alone on its plan's
+ * paths: the alpha-beta closed form, per link: the job's bytes / goodput, plus
+ * steps x (propagation + store-and-forward of one frame per hop).
+ */
+double crux_scenario_comm_alone_s(const struct crux_scenario *scn, const struct crux_plan *plan,
+				  uint32_t job);
+
+/**
+ * Run the flow engine under a plan. @p active: [n_jobs], which jobs take part
+ * (NULL: all). Link latency: propagation plus one frame's serialisation for
+ * every hop but the last (store and forward), as at packet level.
+ */
+enum crux_status crux_scenario_run_flow(const struct crux_scenario *scn,
+					const struct crux_plan *plan, const bool *active,
+					const struct crux_sink *sink, struct crux_sim_result **out,
+					struct crux_error *err);
+
+/** Facts for the summary, [n_jobs] of @p out; inactive jobs get 0 GPUs. */
+void crux_scenario_facts(const struct crux_scenario *scn, const bool *active,
+			 struct crux_job_facts *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* CRUX_SCENARIO_H */
