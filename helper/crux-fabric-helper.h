@@ -1,0 +1,106 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ *
+ * CruxFabric: a topology of libcrux as ns-3 nodes: hosts with GPUs and NICs,
+ * switches with ports, buffers and ECMP routes.
+ *
+ * Place: helper (C++17). Uses model/roce, model/dlt and libcrux; decides nothing:
+ * routes and seeds come from the router of libcrux.
+ */
+#ifndef CRUX_FABRIC_HELPER_H
+#define CRUX_FABRIC_HELPER_H
+
+#include "ns3/crux-gpu-host.h"
+#include "ns3/crux-roce-host.h"
+#include "ns3/crux-roce-net-device.h"
+#include "ns3/crux-roce-switch.h"
+#include "ns3/crux-topology.h"
+#include "ns3/node-container.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * \ingroup crux
+ * \brief Nodes, devices, channels and routes of a topology.
+ *
+ * One Node a host (a RoceHost and a GpuHost aggregated to it, a RoceNetDevice for each
+ * NIC cable) and one Node a network switch (a RoceSwitch aggregated, a port for each
+ * cable). PCIe is not simulated at packet level: a NIC takes and gives data at line
+ * rate. Attributes of devices and switches are set with Config::SetDefault before Build.
+ */
+class CruxFabric
+{
+  public:
+    CruxFabric() = default;
+    CruxFabric(const CruxFabric&) = delete;
+    CruxFabric& operator=(const CruxFabric&) = delete;
+
+    /**
+     * Create everything; once per object. The topology must outlive the fabric.
+     * \param topology a frozen topology
+     * \param router its router: next hops
+     * \param fabricSeed seed of the switches' hash (crux_ecmp_seed)
+     * \param error one line when it fails
+     * \return status
+     */
+    crux_status Build(const crux_topology* topology,
+                      crux_router* router,
+                      uint64_t fabricSeed,
+                      crux_error* error);
+
+    /**
+     * Which classes are lossless, on every port (bit c: class c).
+     * \param mask one bit a class
+     */
+    void SetLosslessClasses(uint8_t mask);
+
+    /** \return host nodes, by host index */
+    const NodeContainer& GetHosts() const;
+    /** \return switch nodes, by rising node id of the topology */
+    const NodeContainer& GetSwitches() const;
+
+    /**
+     * \param host host index
+     * \return its RoceHost
+     */
+    Ptr<RoceHost> GetRoceHost(uint32_t host) const;
+    /**
+     * \param host host index
+     * \return its GpuHost
+     */
+    Ptr<GpuHost> GetGpuHost(uint32_t host) const;
+    /**
+     * \param nic a NIC of the topology
+     * \return the number under which its host's RoceHost knows it
+     */
+    uint32_t GetNicNumber(crux_node_id nic) const;
+    /**
+     * \param link a network link
+     * \return the port that sends on it; nullptr for intra-host links
+     */
+    Ptr<RoceNetDevice> GetPort(crux_link_id link) const;
+    /** \return the topology it was built from */
+    const crux_topology* GetTopology() const;
+
+  private:
+    void CreateNodes();                     //!< hosts and switches
+    void CreateCable(crux_link_id forward); //!< two ports and a channel
+    crux_status CreateRoutes(crux_router* router, crux_error* error); //!< ECMP sets
+
+    const crux_topology* m_topology{nullptr}; //!< not owned
+    uint64_t m_seed{0};                       //!< of the switches' hash
+    NodeContainer m_hosts;                    //!< [hosts]
+    NodeContainer m_switches;                 //!< network switches
+    std::vector<Ptr<Node>> m_nodes;           //!< [topology nodes]: the ns-3 node it lies on
+    std::vector<uint32_t> m_nicNumbers;       //!< [topology nodes]
+    std::vector<Ptr<RoceNetDevice>> m_ports;  //!< [links]
+    std::vector<uint32_t> m_portNumbers;      //!< [links]: port number at the sending switch
+};
+
+} // namespace ns3
+
+#endif /* CRUX_FABRIC_HELPER_H */
