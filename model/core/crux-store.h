@@ -32,6 +32,12 @@ enum crux_status crux_store_open(const char *path, struct crux_store **out, stru
 /** Commits and closes; NULL is fine. */
 enum crux_status crux_store_close(struct crux_store *store, struct crux_error *err);
 
+/**
+ * Commit what is pending if a fraction of a second went by; cheap otherwise. Rows
+ * commit by themselves as they come: this is for the pauses between them.
+ */
+enum crux_status crux_store_flush(struct crux_store *store, struct crux_error *err);
+
 /** Scenario options, topology counts, jobs and assumptions (tables scenario, job, assumption). */
 enum crux_status crux_store_scenario(struct crux_store *store, const struct crux_scenario *scn,
 				     struct crux_error *err);

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-only
+ *
+ * crux-store-schema: the tables of a result database, explained in doc/results.md.
+ *
+ * Place: model/core. Depends on nothing.
+ *
+ * STRICT: a value of the wrong type is refused. WITHOUT ROWID: rows lie in the
+ * order of their keys, whatever order they arrived in, so that two dumps of one
+ * scenario are equal.
+ */
+#include "store-private.h"
+
+const char store_schema[] =
+	"CREATE TABLE scenario("
+	" one INTEGER PRIMARY KEY CHECK(one = 1),"
+	" topology TEXT NOT NULL, jobs TEXT NOT NULL, placement TEXT NOT NULL,"
+	" iterations INTEGER NOT NULL, scale REAL NOT NULL, payload_bytes INTEGER NOT NULL,"
+	" seed TEXT NOT NULL, raw_rate INTEGER NOT NULL, nodes INTEGER NOT NULL,"
+	" links INTEGER NOT NULL, hosts INTEGER NOT NULL, gpus INTEGER NOT NULL,"
+	" n_jobs INTEGER NOT NULL, n_flows INTEGER NOT NULL) STRICT;"
+
+	"CREATE TABLE assumption(line INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;"
+
+	"CREATE TABLE job("
+	" job INTEGER PRIMARY KEY, id INTEGER NOT NULL UNIQUE, name TEXT NOT NULL,"
+	" model TEXT NOT NULL, gpus INTEGER NOT NULL, hosts INTEGER NOT NULL,"
+	" channels INTEGER NOT NULL, arrival_s REAL NOT NULL, iterations INTEGER NOT NULL,"
+	" flop REAL NOT NULL, compute_s REAL NOT NULL, overlap_start REAL NOT NULL,"
+	" gradient_bytes INTEGER NOT NULL) STRICT;"
+
+	"CREATE TABLE job_gpu("
+	" job INTEGER NOT NULL REFERENCES job, slot INTEGER NOT NULL, host TEXT NOT NULL,"
+	" gpu INTEGER NOT NULL, PRIMARY KEY(job, slot)) STRICT, WITHOUT ROWID;"
+
+	"CREATE TABLE run("
+	" run INTEGER PRIMARY KEY, engine TEXT NOT NULL, policy TEXT NOT NULL,"
+	" alone_job INTEGER REFERENCES job, levels INTEGER NOT NULL, cut REAL, weight REAL,"
+	" finished INTEGER NOT NULL DEFAULT 0 CHECK(finished IN (0, 1))) STRICT;"
+
+	"CREATE TABLE plan_job("
+	" run INTEGER NOT NULL REFERENCES run, job INTEGER NOT NULL REFERENCES job,"
+	" t_s REAL, intensity REAL, k REAL, priority REAL, rank INTEGER NOT NULL,"
+	" level INTEGER NOT NULL, shift_s REAL NOT NULL,"
+	" PRIMARY KEY(run, job)) STRICT, WITHOUT ROWID;"
+
+	"CREATE TABLE plan_flow("
+	" run INTEGER NOT NULL REFERENCES run, flow INTEGER NOT NULL,"
+	" job INTEGER NOT NULL REFERENCES job, src TEXT, dst TEXT, bytes INTEGER NOT NULL,"
+	" steps INTEGER NOT NULL, candidates INTEGER NOT NULL, candidate INTEGER NOT NULL,"
+	" source_port INTEGER NOT NULL, PRIMARY KEY(run, flow)) STRICT, WITHOUT ROWID;"
+
+	"CREATE TABLE iteration("
+	" run INTEGER NOT NULL REFERENCES run, job INTEGER NOT NULL REFERENCES job,"
+	" iteration INTEGER NOT NULL, start_s REAL NOT NULL, compute_end_s REAL NOT NULL,"
+	" comm_start_s REAL NOT NULL, comm_end_s REAL NOT NULL, end_s REAL NOT NULL,"
+	" PRIMARY KEY(run, job, iteration)) STRICT, WITHOUT ROWID;"
+
+	"CREATE TABLE link_load("
+	" run INTEGER NOT NULL REFERENCES run, link INTEGER NOT NULL, name TEXT NOT NULL,"
+	" kind TEXT NOT NULL, rate_bps INTEGER NOT NULL, bytes REAL NOT NULL,"
+	" PRIMARY KEY(run, link)) STRICT, WITHOUT ROWID;"
+
+	"CREATE TABLE counter("
+	" run INTEGER NOT NULL REFERENCES run, name TEXT NOT NULL, value REAL,"
+	" PRIMARY KEY(run, name)) STRICT, WITHOUT ROWID;"
+
+	"CREATE TABLE run_summary("
+	" run INTEGER PRIMARY KEY REFERENCES run, first_end_s REAL, last_end_s REAL,"
+	" utilisation REAL, cluster_utilisation REAL, utilisation_to_last REAL) STRICT;"
+
+	"CREATE TABLE job_summary("
+	" run INTEGER NOT NULL REFERENCES run, job INTEGER NOT NULL REFERENCES job,"
+	" iterations INTEGER NOT NULL, finished INTEGER NOT NULL, mean_iteration_s REAL,"
+	" jct_s REAL, busy_gpu_s REAL, exposed_s REAL, iteration_vs_alone REAL,"
+	" jct_vs_alone REAL, PRIMARY KEY(run, job)) STRICT, WITHOUT ROWID;"
+
+	"CREATE TABLE timing("
+	" run INTEGER NOT NULL REFERENCES run, name TEXT NOT NULL, value REAL,"
+	" PRIMARY KEY(run, name)) STRICT, WITHOUT ROWID;";

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only
+ *
+ * store-private: what the files crux-store*.c share, and nobody else uses: the
+ * mark of our databases, the schema, the statements, binding and committing.
+ *
+ * Place: model/core (C11). Depends on SQLite where there is one, crux-base.
+ */
+#ifndef STORE_PRIVATE_H
+#define STORE_PRIVATE_H
+
+#include "crux-base.h"
+
+/** "CRUX", at byte 68 of a SQLite file (PRAGMA application_id). */
+#define CRUX_STORE_APPLICATION_ID     0x43525558
+#define CRUX_SQLITE_HEADER_BYTES      100
+#define CRUX_SQLITE_APPLICATION_ID_AT 68
+
+/** Was SQLite there when libcrux was built? */
+bool store_built_in(void);
+
+/** The tables, doc/results.md. */
+extern const char store_schema[];
+
+#ifdef CRUX_HAVE_SQLITE
+#include <sqlite3.h>
+
+/* Every statement, once. */
+#define STATEMENTS(X)                                                                              \
+	X(SCENARIO, "INSERT INTO scenario VALUES(1,?,?,?,?,?,?,?,?,?,?,?,?,?,?)")                  \
+	X(ASSUMPTION, "INSERT INTO assumption VALUES(?,?)")                                        \
+	X(JOB, "INSERT INTO job VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)")                                \
+	X(JOB_GPU, "INSERT INTO job_gpu VALUES(?,?,?,?)")                                          \
+	X(RUN, "INSERT INTO run VALUES(?,?,?,?,?,?,?,0)")                                          \
+	X(PLAN_JOB, "INSERT INTO plan_job VALUES(?,?,?,?,?,?,?,?,?)")                              \
+	X(PLAN_FLOW, "INSERT INTO plan_flow VALUES(?,?,?,?,?,?,?,?,?,?)")                          \
+	X(ITERATION, "INSERT INTO iteration VALUES(?,?,?,?,?,?,?,?)")                              \
+	X(LINK, "INSERT INTO link_load VALUES(?,?,?,?,?,?)")                                       \
+	X(COUNTER, "INSERT INTO counter VALUES(?,?,?)")                                            \
+	X(RUN_SUMMARY, "INSERT INTO run_summary VALUES(?,?,?,?,?,?)")                              \
+	X(JOB_SUMMARY, "INSERT INTO job_summary VALUES(?,?,?,?,?,?,?,?,?,?)")                      \
+	X(TIMING, "INSERT INTO timing VALUES(?,?,?)")                                              \
+	X(END_RUN, "UPDATE run SET finished = 1 WHERE run = ?")                                    \
+	X(ALONE, "SELECT alone_job FROM run WHERE run = ?")                                        \
+	X(BEGIN, "BEGIN IMMEDIATE")                                                                \
+	X(COMMIT, "COMMIT")
+
+enum statement {
+#define STATEMENT_ENUM(name, text) S_##name,
+	STATEMENTS(STATEMENT_ENUM)
+#undef STATEMENT_ENUM
+		S_COUNT
+};
+
+struct crux_store {
+	char *path; /* as SQLite gets it */
+	sqlite3 *db;
+	sqlite3_stmt *statements[S_COUNT];
+	uint32_t pending; /* rows since the last commit */
+	double committed; /* wall time of the last commit; paces commits, never stored */
+	int64_t runs;	  /* number of the last run; they count from 1 */
+};
+
+/** @name A row being bound, one value at a time, so that the code reads like its table. @{ */
+struct store_row {
+	sqlite3_stmt *stmt;
+	int next;
+	int rc;
+};
+
+struct store_row store_row_of(struct crux_store *store, enum statement which);
+void store_put_int(struct store_row *row, int64_t value);
+void store_put_real(struct store_row *row, double value);		   /**< NAN becomes NULL */
+void store_put_text(struct store_row *row, const char *value, int length); /**< -1: to its end */
+void store_put_null(struct store_row *row);
+/** Run the statement to its end, within the transaction that is open. */
+enum crux_status store_row_done(struct crux_store *store, struct store_row *row,
+				struct crux_error *err);
+/** A row that came by itself: insert it, and commit when it is time. */
+enum crux_status store_insert(struct crux_store *store, struct store_row *row,
+			      struct crux_error *err);
+/** @} */
+
+/** Open a transaction unless one is. */
+enum crux_status store_begin(struct crux_store *store, struct crux_error *err);
+enum crux_status store_commit(struct crux_store *store, struct crux_error *err);
+#endif /* CRUX_HAVE_SQLITE */
+
+#endif /* STORE_PRIVATE_H */
