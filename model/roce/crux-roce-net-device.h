@@ -1,0 +1,419 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ *
+ * crux-roce-net-device: a port of a switch or a NIC of a host: eight class queues,
+ * strict priority, PFC in both roles, transmission, arrival, counters and traces.
+ *
+ * Place: model/roce (C++17). Depends on ns-3 core and network, crux-roce-frame,
+ * crux-roce-clock.
+ *
+ * Transmission. When the port is free it takes, in this order: a PFC frame; from
+ * the highest class that is not paused and has something: a queued frame or, on a
+ * NIC, the next packet of that class's queue pairs in turn (pull). Frames in the
+ * air are a list with one event per direction; an event for "port free" exists
+ * only while something waits.
+ * Time of a frame: 8e12 wireBytes / DataRate ps, the remainder carried to the next
+ * back-to-back frame, so that rates are exact in the long run.
+ * ECN (switch egress, on enqueue, ECT frames of EcnClasses): mark with probability
+ *   0 below Kmin, Pmax (q - Kmin) / (Kmax - Kmin) up to Kmax, 1 above, q = queue in bytes
+ *   with the frame.
+ */
+#ifndef CRUX_ROCE_NET_DEVICE_H
+#define CRUX_ROCE_NET_DEVICE_H
+
+#include "crux-roce-clock.h"
+#include "crux-roce-frame.h"
+
+#include "ns3/callback.h"
+#include "ns3/data-rate.h"
+#include "ns3/mac48-address.h"
+#include "ns3/net-device.h"
+#include "ns3/traced-callback.h"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+
+class ErrorModel;
+class RoceChannel;
+class RoceHost;
+class RoceQueuePair;
+class RoceSwitch;
+
+/** Why a frame was thrown away. */
+enum class RoceDropReason : uint8_t
+{
+    BUFFER,    //!< lossy class: above the dynamic threshold or the queue limit
+    HEADROOM,  //!< lossless class: headroom used up (a configuration that is not lossless)
+    NO_ROUTE,  //!< the switch has no route to the destination, or cannot forward the kind
+    TTL,       //!< hops used up
+    NOT_OURS,  //!< a host got a packet for another address or an unknown queue pair
+    ERROR,     //!< lost by the error model or loss filter
+    LINK_DOWN, //!< no cable, or refused by the port (too long)
+    COUNT,
+};
+
+/**
+ * \param reason a reason
+ * \return its name in lower case
+ */
+const char* RoceDropReasonName(RoceDropReason reason);
+
+/** What a port has done since it was made. Bytes are wire sizes unless said otherwise. */
+struct RocePortCounters
+{
+    uint64_t txFrames{0};                            //!< frames sent, PFC included
+    uint64_t txBytes{0};                             //!< bytes sent
+    uint64_t rxFrames{0};                            //!< frames received
+    uint64_t rxBytes{0};                             //!< bytes received
+    std::array<uint64_t, ROCE_CLASSES> txClass{};    //!< bytes sent per class
+    std::array<uint64_t, ROCE_CLASSES> rxClass{};    //!< bytes received per class
+    std::array<uint64_t, ROCE_CLASSES> txPayload{};  //!< RoCE payload bytes sent per class
+    std::array<uint64_t, ROCE_CLASSES> rxPayload{};  //!< RoCE payload bytes received per class
+    std::array<uint64_t, ROCE_CLASSES> pauseSent{};  //!< pause frames (quanta > 0) sent per class
+    std::array<uint64_t, ROCE_CLASSES> pauseRecv{};  //!< pause frames (quanta > 0) received
+    std::array<uint64_t, ROCE_CLASSES> resumeSent{}; //!< resume frames sent per class
+    std::array<uint64_t, ROCE_CLASSES> resumeRecv{}; //!< resume frames received per class
+    uint64_t pauseIgnored{0};                        //!< PFC frames for classes above 7
+    uint64_t ecnMarks{0};                            //!< frames marked at this port's queues
+    std::array<uint64_t, static_cast<size_t>(RoceDropReason::COUNT)> drops{}; //!< per reason
+    std::array<uint64_t, ROCE_CLASSES> maxQueue{};   //!< longest queue seen per class, bytes
+
+    /** \return frames dropped for any reason */
+    uint64_t Drops() const;
+    /** \return pause frames sent in all classes */
+    uint64_t Pauses() const;
+};
+
+/** ECN marking curve of a class; all in bytes, probability in 0..1. */
+struct RoceEcnCurve
+{
+    uint64_t kmin; //!< no mark below
+    uint64_t kmax; //!< always a mark above
+    double pmax;   //!< probability at kmax
+};
+
+/**
+ * \brief A port. On a node with a RoceSwitch it is a switch port, with a RoceHost
+ * a NIC; on any other node it carries ordinary IP only.
+ */
+class RoceNetDevice : public NetDevice
+{
+  public:
+    /** \return the type */
+    static TypeId GetTypeId();
+    RoceNetDevice();
+    ~RoceNetDevice() override;
+
+    /** \name What the job layer and scripts use @{ */
+    /** \return line rate in bit/s */
+    uint64_t GetRateBps() const;
+    /**
+     * \brief Change the line rate; frames already begun keep theirs.
+     * \param rate > 0, else a fatal error that names the port
+     */
+    void SetDataRate(DataRate rate);
+    /** \return line rate */
+    DataRate GetDataRate() const;
+    /** \return the counters */
+    const RocePortCounters& GetCounters() const;
+    /** \return the other end of the cable, or null */
+    Ptr<RoceNetDevice> GetPeer() const;
+    /**
+     * \param cls class
+     * \return bytes waiting in the class's queue (frames; not what queue pairs still have to send)
+     */
+    uint64_t GetQueueBytes(uint8_t cls) const;
+    /**
+     * \param cls class
+     * \return whether the other end has paused the class
+     */
+    bool IsPaused(uint8_t cls) const;
+    /**
+     * \param cls class
+     * \return whether the class is lossless on this port
+     */
+    bool IsLossless(uint8_t cls) const;
+    /**
+     * \brief Set the marking curve of one class.
+     * \param cls 0..7
+     * \param curve kmin <= kmax, pmax in 0..1
+     */
+    void SetEcnCurve(uint8_t cls, const RoceEcnCurve& curve);
+    /**
+     * \param cls 0..7
+     * \return the marking curve in force
+     */
+    RoceEcnCurve GetEcnCurve(uint8_t cls) const;
+    /**
+     * \brief Send a PFC frame to the other end.
+     * \param classVector bit c for class c
+     * \param quanta 512-bit times; 0 resumes
+     */
+    void SendPause(uint16_t classVector, uint16_t quanta);
+    /**
+     * \brief Headroom that a lossless class of this port needs at its own end (bytes):
+     *   2 Delay x rate + reaction quanta x 64 + 3 (Mtu + 38) + 8 x 84
+     * (frames in flight both ways; what is sent during the other end's reaction; the frame
+     * that passed the threshold, the one being sent before the PFC frame and the one begun at
+     * the other end; the PFC frames of eight classes).
+     * \return bytes
+     */
+    uint64_t GetHeadroom() const;
+    /** \return delay in ps between a PFC frame's arrival and its effect, at this port */
+    int64_t GetPauseReactionPs() const;
+    /** \return "name of node/port number" for messages */
+    std::string GetLabel() const;
+    /** A filter of arriving frames: true loses the frame. */
+    typedef Callback<bool, const RoceFrame&> LossFilter;
+    /** \param filter asked about every frame that arrives (for tests); a null one is none */
+    void SetLossFilter(LossFilter filter);
+    /** \param map table of classes, copied */
+    void SetClassMap(const RoceClassMap& map);
+    /** \return the table of classes */
+    const RoceClassMap& GetClassMap() const;
+    /** @} */
+
+    /** \name Signatures of trace sources @{ */
+    typedef void (*FrameTracedCallback)(const RoceFrame& frame);
+    typedef void (*DropTracedCallback)(const RoceFrame& frame, RoceDropReason reason);
+    typedef void (*PauseTracedCallback)(uint16_t classVector, uint16_t quanta);
+    /** @} */
+
+    // Inherited from NetDevice
+    void SetIfIndex(const uint32_t index) override;
+    uint32_t GetIfIndex() const override;
+    Ptr<Channel> GetChannel() const override;
+    void SetAddress(Address address) override;
+    Address GetAddress() const override;
+    bool SetMtu(const uint16_t mtu) override;
+    uint16_t GetMtu() const override;
+    bool IsLinkUp() const override;
+    void AddLinkChangeCallback(Callback<void> callback) override;
+    bool IsBroadcast() const override;
+    Address GetBroadcast() const override;
+    bool IsMulticast() const override;
+    Address GetMulticast(Ipv4Address multicastGroup) const override;
+    Address GetMulticast(Ipv6Address addr) const override;
+    bool IsBridge() const override;
+    bool IsPointToPoint() const override;
+    bool Send(Ptr<Packet> packet, const Address& dest, uint16_t protocolNumber) override;
+    bool SendFrom(Ptr<Packet> packet,
+                  const Address& source,
+                  const Address& dest,
+                  uint16_t protocolNumber) override;
+    Ptr<Node> GetNode() const override;
+    void SetNode(Ptr<Node> node) override;
+    bool NeedsArp() const override;
+    void SetReceiveCallback(NetDevice::ReceiveCallback cb) override;
+    void SetPromiscReceiveCallback(NetDevice::PromiscReceiveCallback cb) override;
+    bool SupportsSendFrom() const override;
+
+    /** \name For the module's own classes @{ */
+    /** \param channel the cable, set by RoceChannel::Attach */
+    void SetChannel(Ptr<RoceChannel> channel);
+    /** \brief The cable has its second end. */
+    void LinkUp();
+    /**
+     * \param sw the switch that the port belongs to
+     * \param port its number there
+     */
+    void SetSwitch(RoceSwitch* sw, uint32_t port);
+    /** \param host the host that the NIC belongs to */
+    void SetHost(RoceHost* host);
+    /** \return port number at the switch */
+    uint32_t GetPort() const
+    {
+        return m_port;
+    }
+
+    /** \return the switch, or null */
+    RoceSwitch* GetSwitch() const
+    {
+        return m_switch;
+    }
+
+    /** \return the host, or null */
+    RoceHost* GetHost() const
+    {
+        return m_host;
+    }
+
+    /**
+     * \brief Queue a frame in its class (frame->cls) and send if the port is free.
+     * \param frame owned by the port from here on
+     * \param nowPs time
+     */
+    void Enqueue(RoceFrame* frame, int64_t nowPs);
+    /**
+     * \param cls class
+     * \return whether a frame of that class would leave at once
+     */
+    bool IsIdle(uint8_t cls, int64_t nowPs) const
+    {
+        return m_ready == 0 && m_freePs <= nowPs && !(m_paused >> cls & 1) && m_peer;
+    }
+
+    /**
+     * \brief A queue pair has something to send (again), in its class.
+     * \param qp a queue pair of this NIC
+     * \param nowPs time
+     */
+    void Activate(RoceQueuePair* qp, int64_t nowPs);
+    /**
+     * \brief Take a queue pair off the lists of this NIC.
+     * \param qp a queue pair of this NIC
+     */
+    void Deactivate(RoceQueuePair* qp);
+    /**
+     * \brief Count and trace a drop and give the frame back.
+     * \param frame the frame
+     * \param reason why
+     */
+    void Drop(RoceFrame* frame, RoceDropReason reason);
+    /**
+     * \brief Ingress of a switch port: pause or resume the other end, refreshing while paused.
+     * \param cls class
+     * \param pause whether to pause
+     * \param nowPs time
+     */
+    void SetIngressPaused(uint8_t cls, bool pause, int64_t nowPs);
+    /**
+     * \brief Mark a frame in its queue by the class's curve.
+     * \param frame an ECT frame about to be queued
+     * \param queueBytes the queue with it
+     * \param u a draw from [0, 1), only used between the thresholds
+     */
+    /** \return the marking curve for the fast path */
+    const RoceEcnCurve& Curve(uint8_t cls) const
+    {
+        return m_curve[cls];
+    }
+
+    /** \param frame marked CE and counted */
+    void MarkCe(RoceFrame& frame);
+    /** \return mask of ECN classes */
+    uint8_t GetEcnClasses() const
+    {
+        return m_ecnClasses;
+    }
+
+    /** @} */
+
+  private:
+    void DoDispose() override;
+    void NotifyNewAggregate() override;
+
+    /** Owner-side entry points of the reused events. */
+    static void OnArrival(void* self);
+    static void OnFree(void* self);
+    static void OnPace(void* self);
+    static void OnPauseExpiry(void* self);
+    static void OnRefresh(void* self);
+
+    /** \brief Send as long as the port is free and something may go. \param nowPs time */
+    void Service(int64_t nowPs);
+    /** \brief Put one frame on the cable. \param frame the frame \param nowPs time */
+    void Transmit(RoceFrame* frame, int64_t nowPs);
+    /** \brief Take the next frame of a class. \param cls class \param nowPs time \return it, or null */
+    RoceFrame* Take(uint32_t cls, int64_t nowPs);
+    /** \brief Arrange to be woken for what waits. \param nowPs time */
+    void Arm(int64_t nowPs);
+    /** \brief Queue pairs whose pacing time has come join their class. \param nowPs time */
+    void WakePaced(int64_t nowPs);
+    /** \brief A frame is complete at this end. \param frame it \param nowPs time */
+    void Arrive(RoceFrame* frame, int64_t nowPs);
+    /** \brief A PFC frame takes effect. \param frame it \param nowPs time */
+    void ApplyPause(const RoceFrame& frame, int64_t nowPs);
+    /** \brief Give an IPv4 packet to the node's stack. \param frame it, consumed */
+    void DeliverUp(RoceFrame* frame);
+    /** \brief Work out the marking curves that follow the rate. */
+    void UpdateCurves();
+    /** \brief Fire the sniffers. \param frame the frame \param sent by this port */
+    void Sniff(const RoceFrame& frame, bool sent);
+
+    friend class RoceHost;
+
+    // The forwarding path's data first.
+    int64_t m_freePs{0};           //!< the transmitter is free from here on (exact)
+    uint64_t m_remainder{0};       //!< remainder of the last transmission time, in 1/rate ps
+    uint64_t m_rateBps{0};         //!< line rate
+    int64_t m_delayPs{0};          //!< propagation of the cable
+    uint32_t m_ready{0};           //!< bit c: class c has frames or queue pairs; bit 8: PFC frames
+    uint32_t m_paused{0};          //!< bit c: class c is paused by the other end
+    uint32_t m_peerNode{0};        //!< node id of the other end (event context)
+    uint32_t m_node32{0};          //!< node id of this end
+    RoceNetDevice* m_peer{nullptr}; //!< other end
+    RoceSwitch* m_switch{nullptr}; //!< owner when a switch port
+    RoceHost* m_host{nullptr};     //!< owner when a NIC
+    uint32_t m_port{0};            //!< number at the switch
+    bool m_freePending{false};     //!< the "port free" event is scheduled
+    bool m_sniffing{false};        //!< a sniffer was ever asked for (checked lazily)
+    RoceFrameFifo m_inFlight;      //!< frames on their way to this end
+    std::array<RoceFrameFifo, ROCE_CLASSES + 1> m_queue; //!< waiting frames; 8: PFC
+    std::array<uint64_t, ROCE_CLASSES + 1> m_queueBytes{}; //!< their bytes
+    Ptr<RoceEvent> m_arrivalEvent; //!< head of m_inFlight arrives
+    Ptr<RoceEvent> m_freeEvent;    //!< the transmitter is free
+    Ptr<RoceEvent> m_paceEvent;    //!< a paced queue pair may send
+    Ptr<RoceEvent> m_pauseEvent;   //!< a pause takes effect or expires
+    Ptr<RoceEvent> m_refreshEvent; //!< pauses sent must be refreshed
+    RocePortCounters m_counters;   //!< counters
+
+    // Queue pairs of a NIC.
+    std::array<RoceQueuePair*, ROCE_CLASSES> m_turn{}; //!< circular list per class: next to serve
+    std::array<bool, ROCE_CLASSES> m_qpTurn{};         //!< queue pairs before frames next time
+    std::vector<RoceQueuePair*> m_paced;               //!< heap by next sending time
+    int64_t m_paceAt{INT64_MAX};                       //!< earliest pending pace event
+
+    // PFC.
+    std::array<int64_t, ROCE_CLASSES> m_pausedUntil{}; //!< expiry of a pause, ps
+    RoceFrameFifo m_pauseWaiting;  //!< PFC frames within the reaction time
+    int64_t m_pauseAt{INT64_MAX};  //!< earliest pending pause event
+    uint8_t m_ingressPaused{0};    //!< bit c: we have paused the other end's class c
+    bool m_refreshPending{false};  //!< refresh event scheduled
+
+    // Configuration.
+    DataRate m_rate;               //!< attribute
+    uint16_t m_mtu;                //!< attribute
+    uint8_t m_lossless;            //!< mask
+    uint8_t m_ecnClasses;          //!< mask
+    uint64_t m_kmin;               //!< attribute; 0: scaled
+    uint64_t m_kmax;               //!< attribute; 0: scaled
+    double m_pmax;                 //!< attribute
+    uint16_t m_pauseQuanta;        //!< attribute
+    uint32_t m_reactionQuanta;     //!< attribute
+    uint64_t m_queueLimit;         //!< attribute
+    Ptr<ErrorModel> m_errorModel;  //!< attribute
+    LossFilter m_lossFilter;       //!< for tests
+    std::array<RoceEcnCurve, ROCE_CLASSES> m_curve{};  //!< in force
+    uint8_t m_ownCurve{0};         //!< bit c: set by SetEcnCurve
+    RoceClassMap m_map;            //!< classes
+
+    // ns-3's side.
+    Ptr<Node> m_node;              //!< node
+    Ptr<RoceChannel> m_channel;    //!< cable
+    uint32_t m_ifIndex{0};         //!< index at the node
+    Mac48Address m_address;        //!< MAC address
+    NetDevice::ReceiveCallback m_rxCallback;               //!< the stack
+    NetDevice::PromiscReceiveCallback m_promiscCallback;   //!< packet sockets
+    TracedCallback<> m_linkChange; //!< link up
+
+    TracedCallback<const RoceFrame&> m_traceEnqueue;                //!< Enqueue
+    TracedCallback<const RoceFrame&> m_traceDequeue;                //!< Dequeue
+    TracedCallback<const RoceFrame&> m_traceTx;                     //!< TxBegin
+    TracedCallback<const RoceFrame&> m_traceRx;                     //!< RxEnd
+    TracedCallback<const RoceFrame&> m_traceMark;                   //!< EcnMark
+    TracedCallback<const RoceFrame&, RoceDropReason> m_traceDrop;   //!< Drop
+    TracedCallback<uint16_t, uint16_t> m_tracePauseSent;            //!< PfcSent
+    TracedCallback<uint16_t, uint16_t> m_tracePauseRecv;            //!< PfcReceived
+    TracedCallback<Ptr<const Packet>> m_sniffer;                    //!< Sniffer
+    TracedCallback<Ptr<const Packet>> m_promiscSniffer;             //!< PromiscSniffer
+};
+
+} // namespace ns3
+
+#endif /* CRUX_ROCE_NET_DEVICE_H */

@@ -1,0 +1,292 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ *
+ * crux-roce-queue-pair: a reliable connection: messages cut into packets, go-back-N,
+ * completions, CNPs at the receiver, congestion control at the sender.
+ *
+ * Place: model/roce (C++17). Depends on crux-roce-frame, crux-roce-congestion-control.
+ *
+ * Sender. A message of b bytes is max(1, ceil(b / Payload)) packets: SEND First, Middle,
+ * Last, or Only. Sequence numbers count in 64 bits and travel in 24 (PSN, wrapping). The
+ * receiver acknowledges what asks for it: every AckEvery-th packet, the last of a message,
+ * and one after which the window is full. Packets in flight must be fewer than 2^23.
+ * Receiver. The expected packet is taken; a later one is dropped and answered by one NAK
+ * with the expected PSN until that packet comes; an earlier one that asks is acknowledged
+ * again.
+ * Loss. On a NAK the sender goes back to the PSN named; when packets are outstanding and
+ * nothing was acknowledged for RetransmitTimeout, it goes back to the oldest one. After
+ * RetryLimit time-outs in a row without progress the queue pair fails: every message not
+ * completed gets one completion, RETRY_EXCEEDED for the oldest, FLUSHED for the others.
+ * The timer is one deadline that is looked at when it would have expired, not re-armed by
+ * ACKs; after the last ACK one expiry may still be pending (it does nothing).
+ */
+#ifndef CRUX_ROCE_QUEUE_PAIR_H
+#define CRUX_ROCE_QUEUE_PAIR_H
+
+#include "crux-roce-clock.h"
+#include "crux-roce-congestion-control.h"
+#include "crux-roce-frame.h"
+
+#include "ns3/callback.h"
+#include "ns3/nstime.h"
+#include "ns3/object.h"
+#include "ns3/traced-callback.h"
+
+#include <cstdint>
+#include <deque>
+#include <string>
+
+namespace ns3
+{
+
+class RoceHost;
+class RoceNetDevice;
+
+/** How a message ended. */
+enum class RoceStatus : uint8_t
+{
+    SUCCESS,        //!< delivered (receiver), acknowledged (sender)
+    RETRY_EXCEEDED, //!< RetryLimit time-outs in a row
+    FLUSHED,        //!< behind a message that failed
+};
+
+/** What a completion callback is told. */
+struct RoceCompletion
+{
+    uint64_t wrId;     //!< the number given to PostSend, on both sides (as immediate data would)
+    uint64_t bytes;    //!< size of the message
+    RoceStatus status; //!< how it ended
+    Time time;         //!< when: arrival of its last packet in order, or of that one's ACK
+};
+
+/** What a queue pair has done. */
+struct RoceQueuePairCounters
+{
+    uint64_t packetsSent{0};        //!< data packets, retransmitted ones included
+    uint64_t packetsResent{0};      //!< data packets sent again
+    uint64_t bytesSent{0};          //!< payload bytes, retransmitted ones included
+    uint64_t bytesAcked{0};         //!< payload bytes acknowledged
+    uint64_t bytesReceived{0};      //!< payload bytes taken in order
+    uint64_t messagesSent{0};       //!< messages completed as sender
+    uint64_t messagesReceived{0};   //!< messages completed as receiver
+    uint64_t outOfOrder{0};         //!< packets received that were not the expected one
+    uint64_t acksSent{0};           //!< ACKs sent
+    uint64_t naksSent{0};           //!< NAKs sent
+    uint64_t cnpsSent{0};           //!< CNPs sent
+    uint64_t naksReceived{0};       //!< NAKs received
+    uint64_t cnpsReceived{0};       //!< CNPs received
+    uint64_t timeouts{0};           //!< expiries of the retransmission timer
+};
+
+/** \brief One end of a reliable connection, made by RoceHost::CreateQueuePair. */
+class RoceQueuePair : public Object
+{
+  public:
+    /** Told about completions; it may post, and change class and port. */
+    typedef Callback<void, Ptr<RoceQueuePair>, const RoceCompletion&> CompletionCallback;
+
+    /** Number of a host's first queue pair (smaller ones are kept for management). */
+    static constexpr uint32_t FIRST_QPN = 16;
+
+    /** \return the type */
+    static TypeId GetTypeId();
+    RoceQueuePair();
+    ~RoceQueuePair() override;
+
+    /**
+     * \brief Join two queue pairs; both sides may then send. Refused when an end is null,
+     * already connected, both are on one NIC, a payload + 44 exceeds the NIC's MTU, the
+     * payloads differ, or the tables lead from one end not to the other.
+     * \param a one end
+     * \param b other end
+     * \param error receives one line when refused; when null, a refusal is a fatal error
+     * \return whether they are connected
+     */
+    static bool Connect(Ptr<RoceQueuePair> a, Ptr<RoceQueuePair> b, std::string* error = nullptr);
+
+    /**
+     * \brief Send a message.
+     * \param wrId any number; comes back in the completions of both sides
+     * \param bytes size, 0 included
+     * \return false, and no completion, when not connected or failed
+     */
+    bool PostSend(uint64_t wrId, uint64_t bytes);
+
+    /** \param callback called once for every message posted here */
+    void SetSendCallback(CompletionCallback callback);
+    /** \param callback called once for every message received here */
+    void SetRecvCallback(CompletionCallback callback);
+
+    /**
+     * \brief Set the UDP source port of everything this end sends, which selects its path.
+     * On a live queue pair the change waits until what is in flight is acknowledged, so that
+     * packets are not overtaken (which go-back-N would punish).
+     * \param port 0..65535; 49152..65535 by custom
+     */
+    void SetSourcePort(uint16_t port);
+    /** \return the port last set (perhaps not yet in force) */
+    uint16_t GetSourcePort() const;
+    /**
+     * \brief Set the traffic class of data packets; changes like the source port.
+     * \param cls 0..7, 7 is served first; larger is a fatal error
+     */
+    void SetTrafficClass(uint8_t cls);
+    /** \return the class last set (perhaps not yet in force) */
+    uint8_t GetTrafficClass() const;
+
+    /** \param control replaces the congestion control; before Connect */
+    void SetCongestionControl(Ptr<RoceCongestionControl> control);
+    /** \return the congestion control (null before Connect unless set) */
+    Ptr<RoceCongestionControl> GetCongestionControl() const;
+
+    /** \return number of this queue pair at its host */
+    uint32_t GetQpn() const;
+    /** \return the NIC */
+    Ptr<RoceNetDevice> GetNic() const;
+    /** \return number of the NIC at its host */
+    uint32_t GetNicIndex() const;
+    /** \return address of this end, host order */
+    uint32_t GetLocalIp() const;
+    /** \return address of the other end, host order; 0 before Connect */
+    uint32_t GetRemoteIp() const;
+    /** \return the other end, or null */
+    Ptr<RoceQueuePair> GetPeer() const;
+    /** \return payload bytes of a full packet */
+    uint32_t GetPayload() const;
+    /** \return whether the queue pair has failed */
+    bool IsFailed() const;
+    /** \return messages posted and not completed */
+    uint64_t GetOutstanding() const;
+    /** \return the counters */
+    const RoceQueuePairCounters& GetCounters() const;
+
+    /** Signature of the traces SendComplete and RecvComplete. */
+    typedef void (*CompletionTracedCallback)(Ptr<RoceQueuePair> qp,
+                                             const RoceCompletion& completion);
+
+    /** \name For RoceHost and RoceNetDevice @{ */
+    /** \brief Made by a host. \param host it \param nic NIC number \param qpn number */
+    void Setup(RoceHost* host, uint32_t nic, uint32_t qpn);
+    /** \return whether a packet may go but for pacing */
+    bool CanSend() const;
+    /** \brief Make the next packet (CanSend must hold). \param nowPs time \return it */
+    RoceFrame* NextPacket(int64_t nowPs);
+    /** \brief A data packet came. \param frame not consumed \param nowPs time */
+    void ReceiveData(const RoceFrame& frame, int64_t nowPs);
+    /** \brief An ACK or NAK came. \param frame not consumed \param nowPs time */
+    void ReceiveAck(const RoceFrame& frame, int64_t nowPs);
+    /** \brief A CNP came. \param nowPs time */
+    void ReceiveCnp(int64_t nowPs);
+
+    int64_t nextSendPs{0};            //!< pacing: not before (for the NIC)
+    RoceQueuePair* turnNext{nullptr}; //!< circular list of the NIC's class; null when not in it
+    RoceQueuePair* turnPrev{nullptr}; //!< ditto
+    int32_t pacedAt{-1};              //!< place in the NIC's heap, -1 when not in it
+    uint8_t activeClass{0};           //!< class in force
+    /** @} */
+
+  protected:
+    void DoDispose() override;
+
+  private:
+    /** A message that is not completed. */
+    struct Message
+    {
+        uint64_t wrId;     //!< caller's number
+        uint64_t bytes;    //!< size
+        uint64_t firstSeq; //!< sequence number of its first packet
+        uint64_t packets;  //!< number of packets
+    };
+
+    static void OnTimer(void* self);
+
+    /** \brief One end of Connect. */
+    void Attach(Ptr<RoceQueuePair> peer);
+    /** \brief Check one end of Connect. \return what is wrong, or an empty string */
+    std::string CheckEnd(Ptr<RoceQueuePair> peer) const;
+    /** \return 64-bit sequence number nearest to @p near that @p psn stands for */
+    static uint64_t Unwrap(uint32_t psn, uint64_t near);
+    /** \return payload bytes of the packets [from, to) of the messages kept */
+    uint64_t BytesBetween(uint64_t from, uint64_t to) const;
+    /** \brief Go back to a packet. */
+    void GoBack(uint64_t seq);
+    /** \brief Everything before @p seq is acknowledged. */
+    void Acknowledge(uint64_t seq, int64_t nowPs);
+    /** \brief Put a pending class and port in force when nothing is in flight. */
+    void ApplyPending();
+    /** \brief Let the NIC know that something may be sent. */
+    void Kick(int64_t nowPs);
+    /** \brief See that the timer runs. */
+    void ArmTimer(int64_t nowPs);
+    /** \brief The timer expired. */
+    void Timeout(int64_t nowPs);
+    /** \brief Fail: complete everything with an error. */
+    void Fail(int64_t nowPs);
+    /** \brief Send an ACK or NAK. */
+    void SendAck(uint64_t seq, uint8_t syndrome, int64_t nowPs);
+    /** \brief Send a CNP unless one went within CnpInterval. */
+    void MaybeCnp(int64_t nowPs);
+    /** \return a control frame to the other end */
+    RoceFrame* NewControl(uint8_t opcode, uint32_t wireBytes) const;
+
+    // Configuration.
+    uint32_t m_payload{4096};       //!< bytes
+    uint32_t m_ackEvery{16};        //!< packets
+    uint32_t m_retryLimit{7};       //!< time-outs
+    uint32_t m_initialPsn{0};       //!< first PSN
+    uint8_t m_ackClass{7};          //!< class of ACKs and CNPs
+    Time m_timeout;                 //!< RetransmitTimeout
+    Time m_cnpInterval;             //!< CnpInterval
+    TypeId m_controlType;           //!< CongestionControl
+
+    // Place.
+    RoceHost* m_host{nullptr};      //!< host
+    RoceNetDevice* m_nic{nullptr};  //!< NIC
+    RoceQueuePair* m_peer{nullptr}; //!< other end
+    uint32_t m_nicIndex{0};         //!< number of the NIC
+    uint32_t m_qpn{0};              //!< own number
+    uint32_t m_localIp{0};          //!< own address
+    uint32_t m_remoteIp{0};         //!< other address
+    uint32_t m_context{0};          //!< node id
+    Ptr<RoceCongestionControl> m_control; //!< congestion control
+
+    // Sender.
+    std::deque<Message> m_messages; //!< oldest first
+    size_t m_current{0};            //!< message that m_next belongs to
+    uint64_t m_una{0};              //!< oldest packet not acknowledged
+    uint64_t m_next{0};             //!< next packet to send
+    uint64_t m_max{0};              //!< first packet never sent
+    uint64_t m_end{0};              //!< first packet not posted
+    uint64_t m_inFlight{0};         //!< payload bytes in [m_una, m_next)
+    uint64_t m_lastAsked{0};        //!< packet after the last that asked for an ACK
+    uint64_t m_sampleSeq{0};        //!< packet whose round trip is measured
+    int64_t m_samplePs{-1};         //!< when it left, -1: none
+    int64_t m_deadline{0};          //!< retransmission
+    int64_t m_timeoutPs{0};         //!< RetransmitTimeout
+    uint32_t m_retries{0};          //!< time-outs in a row
+    bool m_timerPending{false};     //!< timer event scheduled
+    bool m_failed{false};           //!< failed
+    uint16_t m_srcPort{0};          //!< source port in force
+    uint16_t m_wantedPort{0};       //!< source port set
+    uint8_t m_wantedClass{1};       //!< class set
+    bool m_changing{false};         //!< wanted differs from in force
+    Ptr<RoceEvent> m_timerEvent;    //!< timer
+
+    // Receiver.
+    uint64_t m_expected{0};         //!< next packet expected
+    uint64_t m_received{0};         //!< bytes of the message coming in
+    uint64_t m_msn{0};              //!< messages received
+    int64_t m_lastCnp{INT64_MIN};   //!< when the last CNP went
+    int64_t m_cnpPs{0};             //!< CnpInterval
+    bool m_nakSent{false};          //!< a NAK for the present gap has gone
+
+    CompletionCallback m_sendCallback; //!< user
+    CompletionCallback m_recvCallback; //!< user
+    RoceQueuePairCounters m_counters;  //!< counters
+    TracedCallback<Ptr<RoceQueuePair>, const RoceCompletion&> m_traceSend; //!< SendComplete
+    TracedCallback<Ptr<RoceQueuePair>, const RoceCompletion&> m_traceRecv; //!< RecvComplete
+};
+
+} // namespace ns3
+
+#endif /* CRUX_ROCE_QUEUE_PAIR_H */
