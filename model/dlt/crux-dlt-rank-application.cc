@@ -19,6 +19,30 @@ namespace ns3
 NS_LOG_COMPONENT_DEFINE("DltRankApplication");
 NS_OBJECT_ENSURE_REGISTERED(DltRankApplication);
 
+namespace
+{
+
+/**
+ * \param status how a message ended
+ * \return for people
+ */
+const char*
+StatusText(RoceStatus status)
+{
+    switch (status)
+    {
+    case RoceStatus::SUCCESS:
+        return "success";
+    case RoceStatus::RETRY_EXCEEDED:
+        return "retry limit exceeded";
+    case RoceStatus::FLUSHED:
+        return "flushed behind a message that failed";
+    }
+    return "?";
+}
+
+} // namespace
+
 TypeId
 DltRankApplication::GetTypeId()
 {
@@ -210,11 +234,11 @@ DltRankApplication::Received(uint32_t number,
         return;
     }
     Ring& ring = m_rings[number];
-    if (completion.status != RoceCompletion::SUCCESS)
+    if (completion.status != RoceStatus::SUCCESS)
     {
         std::ostringstream os;
         os << "rank " << m_rank << ", ring " << number << ": receiving failed: "
-           << RoceCompletion::StatusText(completion.status);
+           << StatusText(completion.status);
         m_job->RankFailed(os.str());
         return;
     }
@@ -231,11 +255,11 @@ DltRankApplication::Received(uint32_t number,
 void
 DltRankApplication::Sent(uint32_t number, Ptr<RoceQueuePair> qp, const RoceCompletion& completion)
 {
-    if (completion.status != RoceCompletion::SUCCESS && m_job)
+    if (completion.status != RoceStatus::SUCCESS && m_job)
     {
         std::ostringstream os;
         os << "rank " << m_rank << ", ring " << number << ": sending failed: "
-           << RoceCompletion::StatusText(completion.status);
+           << StatusText(completion.status);
         m_job->RankFailed(os.str());
     }
 }

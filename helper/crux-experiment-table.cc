@@ -1,0 +1,239 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ *
+ * Tables of an experiment: see crux-experiment-table.h.
+ */
+#include "crux-experiment-table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <string>
+
+namespace ns3
+{
+
+namespace
+{
+
+/**
+ * printf into a stream.
+ * \param os where to
+ * \param format of printf
+ * \param args its arguments
+ */
+template <typename... Args>
+void
+Put(std::ostream& os, const char* format, Args... args)
+{
+    char line[512];
+    std::snprintf(line, sizeof(line), format, args...);
+    os << line;
+}
+
+/**
+ * The jobs to list: all, or the first and a line that says how many more there are.
+ * \param n jobs
+ * \return how many to list
+ */
+uint32_t
+Listed(uint32_t n)
+{
+    const uint32_t most = 24;
+    return n > most ? most : n;
+}
+
+/**
+ * One run as a table.
+ * \param os where to
+ * \param scenario its scenario
+ * \param run the run
+ */
+void
+PrintRun(std::ostream& os, const crux_scenario* scenario, const CruxExperimentRun& run)
+{
+    const crux_summary* s = run.summary.get();
+    Put(os,
+        "\n%s level, %s: GPU utilisation %.2f %% of the allocated GPUs until the first job ends "
+        "at %.3f ms\n",
+        run.engine.c_str(),
+        run.policy.c_str(),
+        100 * s->utilisation,
+        1e3 * s->first_end_s);
+    Put(os,
+        "  (%.2f %% of the whole cluster; %.2f %% until the last job ends at %.3f ms)\n",
+        100 * s->cluster_utilisation,
+        100 * s->utilisation_to_last,
+        1e3 * s->last_end_s);
+    Put(os,
+        "  %-14s %5s %5s %6s %14s %8s %12s %8s\n",
+        "job",
+        "GPUs",
+        "level",
+        "iter.",
+        "iteration ms",
+        "/alone",
+        "JCT ms",
+        "/alone");
+    const uint32_t n = scenario->n_jobs;
+    for (uint32_t j = 0; j < Listed(n); j++)
+    {
+        const crux_job_summary& job = s->jobs[j];
+        const crux_job_summary& alone = run.alone[j];
+        Put(os,
+            "  %-14s %5u %5u %6llu %14.4f %8.3f %12.3f %8.3f\n",
+            scenario->jobs[j].name,
+            scenario->jobs[j].n_gpus,
+            run.plan->jobs[j].level,
+            static_cast<unsigned long long>(job.iterations),
+            1e3 * job.mean_iteration_s,
+            job.mean_iteration_s / alone.mean_iteration_s,
+            1e3 * job.jct_s,
+            job.jct_s / alone.jct_s);
+    }
+    if (Listed(n) < n)
+    {
+        Put(os, "  ... and %u more jobs: see the database\n", n - Listed(n));
+    }
+    for (const auto& warning : run.warnings)
+    {
+        os << "  warning: " << warning << "\n";
+    }
+    if (run.engine == "packet")
+    {
+        Put(os,
+            "  %.3g packet-hops in %.2f s: %.0f packet-hops per wall second, %.2f events each\n",
+            static_cast<double>(run.stats.packetHops),
+            run.stats.wallSeconds,
+            static_cast<double>(run.stats.packetHops) / run.stats.wallSeconds,
+            static_cast<double>(run.stats.events) / static_cast<double>(run.stats.packetHops));
+    }
+}
+
+/**
+ * Every other policy against the first, engine by engine.
+ * \param os where to
+ * \param runs all runs
+ */
+void
+PrintComparison(std::ostream& os, const std::vector<CruxExperimentRun>& runs)
+{
+    const CruxExperimentRun* base = nullptr;
+    for (const auto& run : runs)
+    {
+        if (!base || base->engine != run.engine)
+        {
+            base = &run;
+            continue;
+        }
+        double from = base->summary->utilisation;
+        double to = run.summary->utilisation;
+        Put(os,
+            "\n%s level: %s against %s: GPU utilisation %.2f %% -> %.2f %% (%+.2f points, %+.2f %% "
+            "relative)\n",
+            run.engine.c_str(),
+            run.policy.c_str(),
+            base->policy.c_str(),
+            100 * from,
+            100 * to,
+            100 * (to - from),
+            100 * (to / from - 1));
+    }
+}
+
+/**
+ * Largest differences in mean iteration time between the two engines.
+ * \param os where to
+ * \param scenario the scenario
+ * \param runs all runs
+ */
+void
+PrintAgreement(std::ostream& os,
+               const crux_scenario* scenario,
+               const std::vector<CruxExperimentRun>& runs)
+{
+    for (const auto& a : runs)
+    {
+        for (const auto& b : runs)
+        {
+            if (a.policy != b.policy || a.engine != "packet" || b.engine != "flow")
+            {
+                continue;
+            }
+            double together = 0;
+            double alone = 0;
+            for (uint32_t j = 0; j < scenario->n_jobs; j++)
+            {
+                double t = a.summary->jobs[j].mean_iteration_s /
+                               b.summary->jobs[j].mean_iteration_s -
+                           1;
+                double s = a.alone[j].mean_iteration_s / b.alone[j].mean_iteration_s - 1;
+                together = std::fabs(t) > std::fabs(together) ? t : together;
+                alone = std::fabs(s) > std::fabs(alone) ? s : alone;
+            }
+            Put(os,
+                "%s: packet against flow level, largest difference in a job's iteration time: "
+                "%+.2f %% alone, %+.2f %% together\n",
+                a.policy.c_str(),
+                100 * alone,
+                100 * together);
+        }
+    }
+}
+
+} // namespace
+
+void
+CruxPrintScenario(std::ostream& os, const crux_scenario* scenario)
+{
+    Put(os,
+        "topology %s: %u hosts, %u GPUs; placement %s; scale %g; payload %u B; seed %llu\n",
+        scenario->options.topology,
+        crux_topology_n_hosts(scenario->topo),
+        crux_topology_n_gpus(scenario->topo),
+        scenario->options.placement,
+        scenario->options.scale,
+        scenario->options.payload_bytes,
+        static_cast<unsigned long long>(scenario->options.seed));
+    os << scenario->assumptions;
+    Put(os,
+        "  %-14s %5s %6s %6s %6s %14s %14s\n",
+        "job",
+        "GPUs",
+        "hosts",
+        "rings",
+        "iter.",
+        "compute ms",
+        "gradient MB");
+    const uint32_t n = scenario->n_jobs;
+    for (uint32_t j = 0; j < Listed(n); j++)
+    {
+        const crux_job& job = scenario->jobs[j];
+        Put(os,
+            "  %-14s %5u %6u %6u %6llu %14.4f %14.4f\n",
+            job.name,
+            job.n_gpus,
+            job.n_ranks,
+            job.n_channels,
+            static_cast<unsigned long long>(job.iterations),
+            1e3 * job.compute_s,
+            1e-6 * static_cast<double>(job.gradient_bytes));
+    }
+    if (Listed(n) < n)
+    {
+        Put(os, "  ... and %u more jobs\n", n - Listed(n));
+    }
+}
+
+void
+CruxPrintTables(std::ostream& os, const CruxExperiment& experiment)
+{
+    for (const auto& run : experiment.GetRuns())
+    {
+        PrintRun(os, experiment.GetScenario(), run);
+    }
+    PrintComparison(os, experiment.GetRuns());
+    PrintAgreement(os, experiment.GetScenario(), experiment.GetRuns());
+}
+
+} // namespace ns3

@@ -1,0 +1,410 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ *
+ * CruxExperiment: see crux-experiment.h.
+ */
+#include "crux-experiment.h"
+
+#include "ns3/crux-classes.h"
+#include "ns3/crux-starve.h"
+
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+#include <sstream>
+
+namespace ns3
+{
+
+/// Rows of one run: kept for the summary, written to the database, counted for progress.
+struct CruxExperiment::Recording
+{
+    crux_rows* rows{nullptr};   //!< for the summary
+    crux_store* store{nullptr}; //!< or nullptr
+    int64_t run{0};             //!< its number in the database
+    crux_error* error{nullptr}; //!< of the running call
+    std::string label;          //!< for progress; empty: none
+    uint64_t done{0};           //!< iterations
+    uint64_t total{0};          //!< iterations to come in all
+
+    ~Recording()
+    {
+        crux_rows_destroy(rows);
+    }
+
+    /**
+     * The sink of both engines.
+     * \param context a Recording
+     * \param job index
+     * \param iteration number
+     * \param row its times
+     * \return status
+     */
+    static crux_status Iteration(void* context,
+                                 uint32_t job,
+                                 uint64_t iteration,
+                                 const crux_iteration* row)
+    {
+        auto* self = static_cast<Recording*>(context);
+        crux_status status = crux_rows_add(self->rows, job, row, self->error);
+        if (status == CRUX_OK && self->store)
+        {
+            status = crux_store_iteration(self->store, self->run, job, iteration, row, self->error);
+        }
+        self->done++;
+        if (!self->label.empty())
+        {
+            std::cerr << "\r" << self->label << ": " << self->done << " of " << self->total
+                      << " iterations, " << row->end_s * 1e3 << " ms simulated\033[K" << std::flush;
+        }
+        return status;
+    }
+};
+
+CruxExperiment::CruxExperiment(const crux_scenario* scenario, const CruxExperimentOptions& options)
+    : m_scenario(scenario),
+      m_options(options)
+{
+}
+
+CruxExperiment::~CruxExperiment()
+{
+    crux_store_close(m_store, nullptr);
+}
+
+const std::vector<CruxExperimentRun>&
+CruxExperiment::GetRuns() const
+{
+    return m_runs;
+}
+
+const crux_scenario*
+CruxExperiment::GetScenario() const
+{
+    return m_scenario;
+}
+
+crux_status
+CruxExperiment::Check(crux_error* error) const
+{
+    for (const auto& engine : m_options.engines)
+    {
+        if (engine != "packet" && engine != "flow")
+        {
+            return crux_fail(error,
+                             CRUX_NOT_FOUND,
+                             "engine '%s' is not known: expected packet or flow",
+                             engine.c_str());
+        }
+    }
+    if (m_options.engines.empty() || m_options.policies.empty())
+    {
+        return crux_fail(error, CRUX_INVALID, "no engine or no scheduler was given");
+    }
+    crux_class_map map;
+    crux_status status = crux_class_map(m_options.reserved.c_str(), &map, error);
+    if (status == CRUX_OK && m_options.decide.levels > map.max_levels)
+    {
+        status = crux_fail(error,
+                           CRUX_RANGE,
+                           "%u levels asked, but reserved classes '%s' leave %u",
+                           m_options.decide.levels,
+                           m_options.reserved.c_str(),
+                           map.max_levels);
+    }
+    if (status == CRUX_OK && !m_options.database.empty())
+    {
+        status = crux_store_check(m_options.database.c_str(), error);
+    }
+    return status;
+}
+
+crux_status
+CruxExperiment::DecideAll(crux_error* error)
+{
+    for (const auto& policy : m_options.policies)
+    {
+        auto plan = std::make_unique<CruxPlan>();
+        crux_status status = plan->Decide(m_scenario, policy, m_options.decide, error);
+        if (status != CRUX_OK)
+        {
+            return status;
+        }
+        m_plans.push_back(std::move(plan));
+    }
+    return CRUX_OK;
+}
+
+crux_status
+CruxExperiment::Run(crux_error* error)
+{
+    crux_status status = Check(error);
+    if (status == CRUX_OK)
+    {
+        status = DecideAll(error);
+    }
+    if (status == CRUX_OK && !m_options.database.empty())
+    {
+        status = crux_store_open(m_options.database.c_str(), &m_store, error);
+        if (status == CRUX_OK)
+        {
+            status = crux_store_scenario(m_store, m_scenario, error);
+        }
+    }
+    for (const auto& engine : m_options.engines)
+    {
+        for (const auto& plan : m_plans)
+        {
+            if (status == CRUX_OK)
+            {
+                status = RunPolicy(engine, plan->Get(), error);
+            }
+        }
+    }
+    if (m_options.progress)
+    {
+        std::cerr << "\r\033[K" << std::flush;
+    }
+    crux_store* store = m_store;
+    m_store = nullptr;
+    crux_status closed = crux_store_close(store, status == CRUX_OK ? error : nullptr);
+    return status == CRUX_OK ? closed : status;
+}
+
+crux_status
+CruxExperiment::RunPolicy(const std::string& engine, const crux_plan* plan, crux_error* error)
+{
+    CruxExperimentRun run;
+    run.engine = engine;
+    run.policy = plan->policy;
+    run.plan = plan;
+    crux_status status = RunAlone(&run, error);
+    if (status == CRUX_OK)
+    {
+        status = RunJobs(&run, CRUX_NONE, &run.summary, error);
+    }
+    if (status == CRUX_OK)
+    {
+        m_runs.push_back(std::move(run));
+    }
+    return status;
+}
+
+std::string
+CruxExperiment::AloneKey(const CruxExperimentRun& run, uint32_t job) const
+{
+    // A job alone depends on the engine and on its own paths, which the source ports give.
+    std::ostringstream key;
+    key << run.engine << '/' << job;
+    const crux_problem_job& facts = m_scenario->problem.jobs[job];
+    for (uint32_t f = facts.first_flow; f < facts.first_flow + facts.n_flows; f++)
+    {
+        key << '/' << run.plan->flows[f].candidate << ':' << run.plan->flows[f].source_port;
+    }
+    return key.str();
+}
+
+crux_status
+CruxExperiment::RunAlone(CruxExperimentRun* run, crux_error* error)
+{
+    for (uint32_t job = 0; job < m_scenario->n_jobs; job++)
+    {
+        std::string key = AloneKey(*run, job);
+        if (m_alone.find(key) == m_alone.end())
+        {
+            std::shared_ptr<crux_summary> summary;
+            crux_status status = RunJobs(run, job, &summary, error);
+            if (status != CRUX_OK)
+            {
+                crux_fail_prefix(error, "%s alone: ", m_scenario->jobs[job].name);
+                return status;
+            }
+            m_alone[key] = summary->jobs[job];
+        }
+        run->alone.push_back(m_alone[key]);
+    }
+    return CRUX_OK;
+}
+
+crux_status
+CruxExperiment::RunEngine(CruxExperimentRun* run,
+                          const bool* active,
+                          const crux_sink* sink,
+                          CruxPacketStats* stats,
+                          crux_error* error) const
+{
+    if (run->engine == "packet")
+    {
+        CruxPacketEngine engine;
+        engine.SetReserved(m_options.reserved);
+        return engine.Run(m_scenario, run->plan, active, sink, stats, error);
+    }
+    auto begin = std::chrono::steady_clock::now();
+    crux_sim_result* result = nullptr;
+    crux_status status =
+        crux_scenario_run_flow(m_scenario, run->plan, active, sink, &result, error);
+    std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
+    if (status == CRUX_OK)
+    {
+        stats->wallSeconds = wall.count();
+        stats->events = result->events;
+        stats->counters.emplace_back("events", static_cast<double>(result->events));
+        stats->linkBytes.assign(result->link_bytes,
+                                result->link_bytes + m_scenario->problem.n_links);
+    }
+    crux_sim_result_destroy(result);
+    return status;
+}
+
+crux_status
+CruxExperiment::RunJobs(CruxExperimentRun* run,
+                        uint32_t aloneJob,
+                        std::shared_ptr<crux_summary>* summary,
+                        crux_error* error)
+{
+    const uint32_t n = m_scenario->n_jobs;
+    auto active = std::make_unique<bool[]>(n);
+    std::vector<crux_job_facts> facts(n);
+    Recording recording;
+    CruxPacketStats stats;
+
+    for (uint32_t job = 0; job < n; job++)
+    {
+        active[job] = aloneJob == CRUX_NONE || aloneJob == job;
+        recording.total += active[job] ? m_scenario->jobs[job].iterations : 0;
+    }
+    if (m_options.progress)
+    {
+        recording.label = run->engine + " level, " + run->policy + ", " +
+                          (aloneJob == CRUX_NONE
+                               ? "all jobs"
+                               : std::string(m_scenario->jobs[aloneJob].name) + " alone");
+    }
+    recording.error = error;
+    recording.store = m_store;
+    crux_status status = crux_rows_create(n, &recording.rows, error);
+    if (status == CRUX_OK && m_store)
+    {
+        status = crux_store_begin_run(m_store,
+                                      run->engine.c_str(),
+                                      m_scenario,
+                                      run->plan,
+                                      aloneJob,
+                                      &recording.run,
+                                      error);
+    }
+    if (status == CRUX_OK)
+    {
+        crux_sink sink{&Recording::Iteration, &recording};
+        status = RunEngine(run, active.get(), &sink, &stats, error);
+    }
+    if (status != CRUX_OK)
+    {
+        return status;
+    }
+    crux_summary* made = nullptr;
+    crux_scenario_facts(m_scenario, active.get(), facts.data());
+    status = crux_summarise(recording.rows,
+                            facts.data(),
+                            n,
+                            crux_topology_n_gpus(m_scenario->topo),
+                            &made,
+                            error);
+    if (status != CRUX_OK)
+    {
+        return status;
+    }
+    *summary = std::shared_ptr<crux_summary>(made, crux_summary_destroy);
+    if (aloneJob == CRUX_NONE)
+    {
+        run->stats = stats;
+        status = Warn(recording, made, run, error);
+    }
+    return status == CRUX_OK ? StoreRun(&recording, *run, made, stats, error) : status;
+}
+
+crux_status
+CruxExperiment::Warn(const Recording& recording,
+                     const crux_summary* summary,
+                     CruxExperimentRun* run,
+                     crux_error* error) const
+{
+    crux_starved* list = nullptr;
+    uint32_t n = 0;
+    crux_status status = crux_find_starved(&m_scenario->problem,
+                                           run->plan,
+                                           nullptr,
+                                           recording.rows,
+                                           summary,
+                                           &list,
+                                           &n,
+                                           error);
+    for (uint32_t i = 0; i < n; i++)
+    {
+        char link[128];
+        std::ostringstream os;
+        crux_topology_link_name(m_scenario->topo, list[i].link, link, sizeof(link));
+        os << m_scenario->jobs[list[i].job].name << " (level "
+           << run->plan->jobs[list[i].job].level << ") ended no iteration before the first job "
+           << "finished: " << m_scenario->jobs[list[i].above].name << " (level "
+           << run->plan->jobs[list[i].above].level << ") goes first on " << link;
+        run->warnings.push_back(os.str());
+    }
+    crux_free(list);
+    return status;
+}
+
+crux_status
+CruxExperiment::StoreRun(Recording* recording,
+                         const CruxExperimentRun& run,
+                         const crux_summary* summary,
+                         const CruxPacketStats& stats,
+                         crux_error* error)
+{
+    crux_status status = CRUX_OK;
+    const int64_t number = recording->run;
+
+    if (!m_store)
+    {
+        return CRUX_OK;
+    }
+    for (uint32_t link = 0; link < stats.linkBytes.size() && status == CRUX_OK; link++)
+    {
+        if (stats.linkBytes[link] > 0)
+        {
+            status = crux_store_link(m_store,
+                                     number,
+                                     m_scenario,
+                                     crux_link_id{link},
+                                     stats.linkBytes[link],
+                                     error);
+        }
+    }
+    for (const auto& counter : stats.counters)
+    {
+        if (status == CRUX_OK)
+        {
+            status = crux_store_counter(m_store,
+                                        number,
+                                        counter.first.c_str(),
+                                        counter.second,
+                                        error);
+        }
+    }
+    if (status == CRUX_OK)
+    {
+        const bool together = run.alone.size() == m_scenario->n_jobs;
+        status = crux_store_summary(m_store,
+                                    number,
+                                    summary,
+                                    together ? run.alone.data() : nullptr,
+                                    error);
+    }
+    if (status == CRUX_OK)
+    {
+        status = crux_store_timing(m_store, number, "wall_s", stats.wallSeconds, error);
+    }
+    return status == CRUX_OK ? crux_store_end_run(m_store, number, error) : status;
+}
+
+} // namespace ns3

@@ -1,0 +1,68 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ *
+ * CruxPacketEngine: runs the jobs of a scenario under a plan at packet level and
+ * writes the same rows as the flow engine.
+ *
+ * Place: helper (C++17). Uses the other helpers, model/dlt and model/roce.
+ */
+#ifndef CRUX_PACKET_ENGINE_H
+#define CRUX_PACKET_ENGINE_H
+
+#include "ns3/crux-scenario.h"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ns3
+{
+
+/// What a packet-level run counted.
+struct CruxPacketStats
+{
+    std::vector<std::pair<std::string, double>> counters; //!< name, count; simulated facts only
+    std::vector<double> linkBytes; //!< [links of the topology]: payload bytes of data carried
+    uint64_t packetHops{0};        //!< data packets x links crossed
+    uint64_t events{0};            //!< events executed
+    double wallSeconds{0};         //!< real time of Simulator::Run
+};
+
+/**
+ * \ingroup crux
+ * \brief Packet-level engine: fabric, jobs, Crux, Simulator::Run, rows.
+ *
+ * It builds everything anew, runs until every active job has ended, and destroys the
+ * simulator. Call Time::SetResolution(Time::PS) once before the first run.
+ */
+class CruxPacketEngine
+{
+  public:
+    /** \param reserved class map of crux-classes.h: "standard" or "none" */
+    void SetReserved(const std::string& reserved);
+
+    /**
+     * Run.
+     * \param scenario a built scenario
+     * \param plan the decision
+     * \param active [n_jobs] which jobs take part; nullptr: all
+     * \param sink where each finished iteration goes
+     * \param stats counted; valid also when the run failed
+     * \param error one line when it fails: which job and which ranks wait
+     * \return CRUX_OK, CRUX_STALLED, CRUX_LIMIT, CRUX_RANGE or the sink's status
+     */
+    crux_status Run(const crux_scenario* scenario,
+                    const crux_plan* plan,
+                    const bool* active,
+                    const crux_sink* sink,
+                    CruxPacketStats* stats,
+                    crux_error* error) const;
+
+  private:
+    std::string m_reserved{"standard"}; //!< class map
+};
+
+} // namespace ns3
+
+#endif /* CRUX_PACKET_ENGINE_H */
