@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# bad-input: commands that must fail. A row is a name, a part of the error line, and the command:
+# it must end with a non-zero code that is no signal's, within 10 s, print exactly one line on
+# stderr that holds the part, nothing on stdout, and leave the folder as it was (no database).
+# Add rows below. Ends with "N passed, N failed".
+#
+# Place: test/cli. Depends on the programs in $CRUX_BIN (./crux test sets it).
+set -uo pipefail
+
+bin=${CRUX_BIN:?set CRUX_BIN to the folder of the programs}
+passed=0
+failed=0
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 2
+
+# What the rows refer to.
+mkdir in out folder
+echo 'no database' > file.txt
+printf '{"kind": "priority",\n  "jobs": [}\n' > in/broken.json
+: > in/empty.json
+printf '{"kind": "no-such-kind"}\n' > in/unknown-kind.json
+printf '[1, 2]\n' > in/array.json
+
+names_and_sizes() { find . -not -path './.stderr' -not -path './.stdout' -ls | awk '{print $3, $7, $11}' | sort; }
+
+must_fail() {
+    local name=$1 part=$2 program=$3 rc=0 why="" before after
+    shift 3
+    if [ ! -x "$bin/$program" ]; then
+        echo "skip $name: $program is not built"
+        return
+    fi
+    before=$(names_and_sizes)
+    timeout 10 "$bin/$program" "$@" > .stdout 2> .stderr < "${stdin:-/dev/null}" || rc=$?
+    after=$(names_and_sizes)
+    [ $rc -ne 0 ] || why+="; succeeded"
+    [ $rc -ne 124 ] || why+="; ran for 10 s"
+    [ $rc -lt 126 ] || why+="; died (exit $rc)"
+    [ "$(wc -l < .stderr)" = 1 ] || why+="; $(wc -l < .stderr) lines on stderr"
+    [ ! -s .stdout ] || why+="; wrote to stdout: $(head -n 1 .stdout)"
+    grep -qF -- "$part" .stderr || why+="; no '$part' in: $(head -n 1 .stderr)"
+    [ "$before" = "$after" ] || why+="; left files: $(diff <(echo "$before") <(echo "$after") | tr '\n' ' ')"
+    if [ -z "$why" ]; then
+        passed=$((passed + 1))
+        echo "ok   $name"
+    else
+        failed=$((failed + 1))
+        echo "FAIL $name: ${why#; }"
+        echo "     $program $*"
+    fi
+}
+
+# ---- crux-testbed: where the database cannot go
+testbed() {
+    local name=$1 part=$2
+    shift 2
+    must_fail "$name" "$part" crux-testbed "$@"
+}
+
+testbed 'db in a missing folder' missing/x.db --db=missing/x.db
+testbed 'db in a folder nobody can write to' /proc/x.db --db=/proc/x.db
+testbed 'db in a file taken for a folder' file.txt/x.db --db=file.txt/x.db
+testbed 'db is a folder' folder --db=folder
+testbed 'db is a file of somebody else' file.txt --db=file.txt
+testbed 'db is a device' /dev/null --db=/dev/null
+
+# ---- crux-testbed: options
+testbed 'unknown engine' steam --engine=steam --db=out/x.db
+testbed 'unknown scheduler' nobody --scheduler=nobody --db=out/x.db
+testbed 'unknown model' elephant --jobs=elephant:8 --db=out/x.db
+testbed 'job larger than the cluster' 97 --jobs=gpt:97 --db=out/x.db
+testbed 'job of no GPU' gpt:0 --jobs=gpt:0 --db=out/x.db
+testbed 'job of negative size' gpt:-8 --jobs=gpt:-8 --db=out/x.db
+testbed 'unknown topology' moebius --topology=moebius --db=out/x.db
+testbed 'unknown placement' elsewhere --placement=elsewhere --db=out/x.db
+testbed 'topology file missing' nowhere.csv --topology=lingjun:nowhere.csv --db=out/x.db
+testbed 'topology file is a folder' folder --topology=lingjun:folder --db=out/x.db
+testbed 'no iterations' 0 --iterations=0 --db=out/x.db
+testbed 'scale of nothing' 0 --scale=0 --db=out/x.db
+testbed 'negative scale' -1 --scale=-1 --db=out/x.db
+testbed 'payload too small' 16 --payload=16 --db=out/x.db
+testbed 'payload too large' 100000 --payload=100000 --db=out/x.db
+
+# ---- crux-schedule
+schedule() {
+    local name=$1 part=$2
+    shift 2
+    must_fail "$name" "$part" crux-schedule "$@"
+}
+
+schedule 'problem file missing' nowhere.json nowhere.json
+schedule 'problem file is a folder' folder folder
+schedule 'malformed JSON: line' in/broken.json:2 in/broken.json
+schedule 'empty problem' in/empty.json in/empty.json
+schedule 'unknown kind' no-such-kind in/unknown-kind.json
+schedule 'problem is no object' in/array.json in/array.json
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
