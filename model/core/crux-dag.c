@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-2.0-only
+ *
+ * crux-dag: the contention DAG of crux-compress.h. Depends on crux-problem.
+ */
+#include "crux-compress.h"
+
+#include <math.h>
+#include <string.h>
+
+void crux_dag_destroy(struct crux_dag *dag)
+{
+	if (!dag)
+		return;
+	crux_free(dag->first_in);
+	crux_free(dag->from);
+	crux_free(dag->weight);
+	crux_free(dag);
+}
+
+static enum crux_status dag_create(uint32_t n, size_t n_edges, struct crux_dag **out,
+				   struct crux_error *err)
+{
+	struct crux_dag *dag = crux_zeroed(1, sizeof(*dag));
+
+	if (!dag)
+		return crux_fail(err, CRUX_NOMEM, "out of memory for a graph");
+	dag->n = n;
+	dag->n_edges = n_edges;
+	dag->first_in = crux_zeroed((size_t)n + 2, sizeof(*dag->first_in));
+	dag->from = crux_array(n_edges, sizeof(*dag->from));
+	dag->weight = crux_array(n_edges, sizeof(*dag->weight));
+	if (!dag->first_in || !dag->from || !dag->weight) {
+		crux_dag_destroy(dag);
+		return crux_fail(err, CRUX_NOMEM, "out of memory for %u jobs, %zu edges", n,
+				 n_edges);
+	}
+	*out = dag;
+	return CRUX_OK;
+}
+
+/* Peel nodes without edges into them off the end: what stays lies on or behind a cycle. */
+static enum crux_status check_acyclic(const struct crux_dag *dag, struct crux_error *err)
+{
+	uint32_t *out_degree = crux_zeroed(dag->n, sizeof(*out_degree));
+	uint32_t *queue = crux_array(dag->n, sizeof(*queue)), n = 0;
+	enum crux_status status = CRUX_OK;
+
+	if (!out_degree || !queue) {
+		status = crux_fail(err, CRUX_NOMEM, "out of memory for %u jobs", dag->n);
+	} else {
+		for (size_t e = 0; e < dag->n_edges; e++)
+			out_degree[dag->from[e]]++;
+		for (uint32_t v = 0; v < dag->n; v++)
+			if (!out_degree[v])
+				queue[n++] = v;
+		for (uint32_t i = 0; i < n; i++)
+			for (size_t e = dag->first_in[queue[i]]; e < dag->first_in[queue[i] + 1];
+			     e++)
+				if (!--out_degree[dag->from[e]])
+					queue[n++] = dag->from[e];
+		for (uint32_t v = 0; v < dag->n && n < dag->n; v++)
+			if (out_degree[v]) {
+				status = crux_fail(err, CRUX_INVALID,
+						   "the edges form a cycle that job %u leads to",
+						   v);
+				break;
+			}
+	}
+	crux_free(out_degree);
+	crux_free(queue);
+	return status;
+}
+
+enum crux_status crux_dag_from_edges(uint32_t n, const struct crux_dag_edge *edges, size_t n_edges,
+				     struct crux_dag **out, struct crux_error *err)
+{
+	struct crux_dag *dag;
+	enum crux_status status;
+
+	for (size_t e = 0; e < n_edges; e++) {
+		if (edges[e].from >= n || edges[e].to >= n)
+			return crux_fail(err, CRUX_RANGE, "edge %zu: %u -> %u of %u jobs", e,
+					 edges[e].from, edges[e].to, n);
+		if (!(edges[e].weight >= 0) || isinf(edges[e].weight))
+			return crux_fail(err, CRUX_RANGE, "edge %zu: weight %g", e,
+					 edges[e].weight);
+	}
+	status = dag_create(n, n_edges, &dag, err);
+	if (status != CRUX_OK)
+		return status;
+	/* Counting sort by head; first_in is one ahead while it fills. */
+	for (size_t e = 0; e < n_edges; e++)
+		dag->first_in[edges[e].to + 2]++;
+	for (uint32_t v = 0; v < n; v++)
+		dag->first_in[v + 1] += dag->first_in[v];
+	for (size_t e = 0; e < n_edges; e++) {
+		size_t at = dag->first_in[edges[e].to + 1]++;
+
+		dag->from[at] = edges[e].from;
+		dag->weight[at] = edges[e].weight;
+	}
+	status = check_acyclic(dag, err);
+	if (status != CRUX_OK) {
+		crux_dag_destroy(dag);
+		return status;
+	}
+	*out = dag;
+	return CRUX_OK;
+}
+
+/* For each link the ranks of the jobs that load it, rising; and each job's links. */
+struct incidence {
+	size_t *first_job; /* [n_links + 1] into job */
+	uint32_t *job;
+	size_t *first_link; /* [n_jobs + 1] into link, by rank */
+	uint32_t *link;
+	size_t n, cap;
+	uint32_t *stamp; /* [max(n_links, n_jobs)] */
+};
+
+static void incidence_free(struct incidence *in)
+{
+	crux_free(in->first_job);
+	crux_free(in->job);
+	crux_free(in->first_link);
+	crux_free(in->link);
+	crux_free(in->stamp);
+}
+
+/* The network links of each job, by rank, each once. */
+static enum crux_status list_links(const struct crux_problem *problem, const uint32_t *candidate,
+				   const uint32_t *order, struct incidence *in,
+				   struct crux_error *err)
+{
+	for (uint32_t r = 0; r < problem->n_jobs; r++) {
+		const struct crux_problem_job *job = &problem->jobs[order[r]];
+
+		in->first_link[r] = in->n;
+		for (uint32_t f = job->first_flow; f < job->first_flow + job->n_flows; f++) {
+			const struct crux_flow *flow = &problem->flows[f];
+			uint32_t hops = flow->bytes ? crux_flow_hops(flow) : 0;
+			enum crux_status status = crux_reserve(
+				(void **)&in->link, &in->cap, in->n + hops, sizeof(*in->link), err);
+
+			if (status != CRUX_OK)
+				return status;
+			for (uint32_t i = 0; i < hops; i++) {
+				uint32_t e = crux_flow_link(flow, candidate[f], i).v;
+
+				if (in->stamp[e] == r + 1 ||
+				    (problem->link_is_network && !problem->link_is_network[e]))
+					continue;
+				in->stamp[e] = r + 1;
+				in->link[in->n++] = e;
+			}
+		}
+	}
+	in->first_link[problem->n_jobs] = in->n;
+	return CRUX_OK;
+}
+
+static enum crux_status incidence_make(const struct crux_problem *problem,
+				       const uint32_t *candidate, const uint32_t *order,
+				       struct incidence *in, struct crux_error *err)
+{
+	uint32_t most = problem->n_jobs > problem->n_links ? problem->n_jobs : problem->n_links;
+	enum crux_status status;
+
+	in->first_job = crux_zeroed((size_t)problem->n_links + 2, sizeof(*in->first_job));
+	in->first_link = crux_zeroed((size_t)problem->n_jobs + 1, sizeof(*in->first_link));
+	in->stamp = crux_zeroed(most, sizeof(*in->stamp));
+	if (!in->first_job || !in->first_link || !in->stamp)
+		return crux_fail(err, CRUX_NOMEM, "out of memory for %u jobs on %u links",
+				 problem->n_jobs, problem->n_links);
+	status = list_links(problem, candidate, order, in, err);
+	if (status != CRUX_OK)
+		return status;
+	in->job = crux_array(in->n, sizeof(*in->job));
+	if (!in->job)
+		return crux_fail(err, CRUX_NOMEM, "out of memory for %zu loads", in->n);
+	for (size_t i = 0; i < in->n; i++)
+		in->first_job[in->link[i] + 2]++;
+	for (uint32_t e = 0; e < problem->n_links; e++)
+		in->first_job[e + 1] += in->first_job[e];
+	for (uint32_t r = 0; r < problem->n_jobs; r++)
+		for (size_t i = in->first_link[r]; i < in->first_link[r + 1]; i++)
+			in->job[in->first_job[in->link[i] + 1]++] = r;
+	memset(in->stamp, 0, most * sizeof(*in->stamp));
+	return CRUX_OK;
+}
+
+/* Visit each u < v that shares a link with v, once; write edges when dag has room. */
+static size_t edges_into(const struct incidence *in, uint32_t v, const uint32_t *order,
+			 const double *intensity, struct crux_dag *dag, size_t at)
+{
+	for (size_t i = in->first_link[v]; i < in->first_link[v + 1]; i++) {
+		uint32_t e = in->link[i];
+
+		for (size_t k = in->first_job[e]; in->job[k] < v; k++) {
+			uint32_t u = in->job[k];
+
+			if (in->stamp[u] == v + 1)
+				continue;
+			in->stamp[u] = v + 1;
+			if (dag) {
+				dag->from[at] = u;
+				dag->weight[at] = intensity[order[u]];
+			}
+			at++;
+		}
+	}
+	return at;
+}
+
+enum crux_status crux_dag_from_problem(const struct crux_problem *problem,
+				       const uint32_t *candidate, const uint32_t *order,
+				       const double *intensity, struct crux_dag **out,
+				       struct crux_error *err)
+{
+	struct incidence in = {0};
+	struct crux_dag *dag;
+	size_t n_edges = 0, at = 0;
+	enum crux_status status = incidence_make(problem, candidate, order, &in, err);
+
+	if (status == CRUX_OK) {
+		for (uint32_t v = 0; v < problem->n_jobs; v++)
+			n_edges = edges_into(&in, v, order, intensity, NULL, n_edges);
+		if (problem->n_jobs)
+			memset(in.stamp, 0, problem->n_jobs * sizeof(*in.stamp));
+		status = dag_create(problem->n_jobs, n_edges, &dag, err);
+	}
+	if (status == CRUX_OK) {
+		for (uint32_t v = 0; v < problem->n_jobs; v++) {
+			dag->first_in[v] = at;
+			at = edges_into(&in, v, order, intensity, dag, at);
+		}
+		dag->first_in[problem->n_jobs] = at;
+		*out = dag;
+	}
+	incidence_free(&in);
+	return status;
+}
+
+double crux_dag_cut(const struct crux_dag *dag, const uint32_t *level)
+{
+	double cut = 0;
+
+	for (uint32_t v = 0; v < dag->n; v++)
+		for (size_t e = dag->first_in[v]; e < dag->first_in[v + 1]; e++)
+			if (level[dag->from[e]] != level[v])
+				cut += dag->weight[e];
+	return cut;
+}
+
+double crux_dag_weight(const struct crux_dag *dag)
+{
+	double sum = 0;
+
+	for (size_t e = 0; e < dag->n_edges; e++)
+		sum += dag->weight[e];
+	return sum;
+}
+
+bool crux_dag_valid(const struct crux_dag *dag, const uint32_t *level)
+{
+	for (uint32_t v = 0; v < dag->n; v++)
+		for (size_t e = dag->first_in[v]; e < dag->first_in[v + 1]; e++)
+			if (level[dag->from[e]] > level[v])
+				return false;
+	return true;
+}
