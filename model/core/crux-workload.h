@@ -11,7 +11,17 @@
  * (r + 1 - k) mod n in step k = 0..n-2. Chunks differ by at most 1 B. Sum over the
  * ranks: 2 S (n-1) bytes. Here a rank is a host: the job's GPUs inside a host
  * reduce over NVLink first, and the buffer is split (by at most 1 B) over the
- * channels, one ring a NIC; channel c joins the c-th used NIC of every host.
+ * channels, one ring a NIC; channel c joins the c-th used NIC of every host (a NIC
+ * is used when a GPU of the job is nearest to it; the lowest such GPU feeds it).
+ *
+ * Flows of a job of S gradient bytes over n hosts and m channels:
+ *  - network, rank r to rank r + 1 of ring c: crux_ring_bytes(chunk c of S in m, n, r)
+ *    bytes in 2(n-1) dependent steps, over GPU-PCIe, PCIe-NIC, NIC-ToR, one of the
+ *    candidate paths, and the mirror of the first three;
+ *  - NVLink, GPU i to the next of the job's g GPUs in the same host through the
+ *    NVSwitch: crux_ring_bytes(S, g, i) bytes, 2 S (g-1) over all of them, in 2(g-1)
+ *    steps. It runs at the same time as the network rings: the buffer is reduced
+ *    piece by piece in a pipeline, so neither waits for the whole of the other.
  */
 #ifndef CRUX_WORKLOAD_H
 #define CRUX_WORKLOAD_H
@@ -83,6 +93,24 @@ struct crux_flow_role {
 	uint32_t channel, rank;	 /**< network flows */
 	struct crux_gpu_ref gpu; /**< NVLink flows */
 };
+
+/**
+ * From job->gpus (sorted by host and GPU, each once, existing): n_ranks, rank_host
+ * (allocated; the caller frees it), n_channels and n_flows.
+ */
+enum crux_status crux_job_shape(struct crux_job *job, const struct crux_topology *topo,
+				struct crux_error *err);
+
+/**
+ * Write the job's n_flows flows and roles. @p index: of the job in the problem. A
+ * network flow's ecmp_port is drawn from (@p seed, job id, number of the flow in
+ * the job), its ecmp_candidate is what the switches' hash makes of that port.
+ * CRUX_UNREACHABLE names the job, both ranks and their hosts.
+ */
+enum crux_status crux_job_flows(const struct crux_job *job, uint32_t index,
+				const struct crux_topology *topo, struct crux_router *router,
+				uint64_t seed, struct crux_flow *flows,
+				struct crux_flow_role *roles, struct crux_error *err);
 
 #ifdef __cplusplus
 }
