@@ -26,6 +26,7 @@ struct CruxExperiment::Recording
     std::string label;          //!< for progress; empty: none
     uint64_t done{0};           //!< iterations
     uint64_t total{0};          //!< iterations to come in all
+    std::chrono::steady_clock::time_point shown; //!< when progress was last shown
 
     ~Recording()
     {
@@ -52,8 +53,10 @@ struct CruxExperiment::Recording
             status = crux_store_iteration(self->store, self->run, job, iteration, row, self->error);
         }
         self->done++;
-        if (!self->label.empty())
+        auto now = std::chrono::steady_clock::now();
+        if (!self->label.empty() && now - self->shown > std::chrono::milliseconds(100))
         {
+            self->shown = now;
             std::cerr << "\r" << self->label << ": " << self->done << " of " << self->total
                       << " iterations, " << row->end_s * 1e3 << " ms simulated\033[K" << std::flush;
         }
@@ -102,7 +105,7 @@ CruxExperiment::Check(crux_error* error) const
         return crux_fail(error, CRUX_INVALID, "no engine or no scheduler was given");
     }
     crux_class_map map;
-    crux_status status = crux_class_map(m_options.reserved.c_str(), &map, error);
+    crux_status status = crux_class_map_find(m_options.reserved.c_str(), &map, error);
     if (status == CRUX_OK && m_options.decide.levels > map.max_levels)
     {
         status = crux_fail(error,

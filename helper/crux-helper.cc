@@ -61,7 +61,7 @@ CruxHelper::Apply(CruxFabric& fabric,
                   crux_error* error) const
 {
     crux_class_map map;
-    crux_status status = crux_class_map(m_reserved.c_str(), &map, error);
+    crux_status status = crux_class_map_find(m_reserved.c_str(), &map, error);
     if (status != CRUX_OK)
     {
         return status;

@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <iostream>
+#include <sstream>
 
 namespace ns3
 {
@@ -19,6 +20,18 @@ CruxExitOnError(const std::string& program, crux_status status, const crux_error
         std::cerr << program << ": " << error.text << std::endl;
         std::exit(status);
     }
+}
+
+std::vector<std::string>
+CruxSplit(const std::string& text)
+{
+    std::vector<std::string> words;
+    std::istringstream in(text);
+    for (std::string word; std::getline(in, word, ',');)
+    {
+        words.push_back(word);
+    }
+    return words;
 }
 
 CruxScenario::CruxScenario()

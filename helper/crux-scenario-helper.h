@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace ns3
 {
@@ -24,6 +25,12 @@ namespace ns3
  * \param error its error line
  */
 void CruxExitOnError(const std::string& program, crux_status status, const crux_error& error);
+
+/**
+ * \param text words separated by commas
+ * \return the words; an empty text gives none
+ */
+std::vector<std::string> CruxSplit(const std::string& text);
 
 /**
  * \ingroup crux

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-enum crux_status crux_class_map(const char *reserved, struct crux_class_map *out,
-				struct crux_error *err)
+enum crux_status crux_class_map_find(const char *reserved, struct crux_class_map *out,
+				     struct crux_error *err)
 {
 	if (!strcmp(reserved, "standard")) {
 		*out = (struct crux_class_map){

@@ -31,8 +31,8 @@ struct crux_class_map {
 };
 
 /** @p reserved: "standard" or "none"; else CRUX_NOT_FOUND. */
-enum crux_status crux_class_map(const char *reserved, struct crux_class_map *out,
-				struct crux_error *err);
+enum crux_status crux_class_map_find(const char *reserved, struct crux_class_map *out,
+				     struct crux_error *err);
 /** Class of a level; CRUX_RANGE when level >= max_levels. */
 enum crux_status crux_class_of_level(const struct crux_class_map *map, uint32_t level, uint8_t *out,
 				     struct crux_error *err);

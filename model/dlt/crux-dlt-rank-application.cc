@@ -226,7 +226,7 @@ DltRankApplication::Advance(Ring& ring)
 
 void
 DltRankApplication::Received(uint32_t number,
-                             Ptr<RoceQueuePair> qp,
+                             Ptr<RoceQueuePair> /* qp */,
                              const RoceCompletion& completion)
 {
     if (!m_job || m_job->GetState() != DltJob::RUNNING)
@@ -253,7 +253,9 @@ DltRankApplication::Received(uint32_t number,
 }
 
 void
-DltRankApplication::Sent(uint32_t number, Ptr<RoceQueuePair> qp, const RoceCompletion& completion)
+DltRankApplication::Sent(uint32_t number,
+                         Ptr<RoceQueuePair> /* qp */,
+                         const RoceCompletion& completion)
 {
     if (completion.status != RoceStatus::SUCCESS && m_job)
     {

@@ -12,7 +12,7 @@ static void standard_map(void)
 	struct crux_error err;
 	uint8_t cls = 99;
 
-	CHECK_U64(crux_class_map("standard", &map, &err), CRUX_OK);
+	CHECK_U64(crux_class_map_find("standard", &map, &err), CRUX_OK);
 	/* Five levels, classes 5 down to 1; 7 control, 6 profiling, 0 lossy. */
 	CHECK_U64(crux_class_of_level(&map, 0, &cls, &err), CRUX_OK);
 	CHECK_U64(cls, 5);
@@ -30,11 +30,11 @@ static void no_reservation(void)
 	struct crux_error err;
 	uint8_t cls = 99;
 
-	CHECK_U64(crux_class_map("none", &map, &err), CRUX_OK);
+	CHECK_U64(crux_class_map_find("none", &map, &err), CRUX_OK);
 	CHECK_U64(crux_class_of_level(&map, 7, &cls, &err), CRUX_OK);
 	CHECK_U64(cls, 0);
 	CHECK_U64(crux_class_of_level(&map, 8, &cls, &err), CRUX_RANGE);
-	CHECK_U64(crux_class_map("some", &map, &err), CRUX_NOT_FOUND);
+	CHECK_U64(crux_class_map_find("some", &map, &err), CRUX_NOT_FOUND);
 	CHECK_HAS(err.text, "'some'");
 }
 

@@ -1,0 +1,93 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ *
+ * crux-testbed: training jobs that share the paper's testbed (Crux, SIGCOMM 2024,
+ * section 6.2, figure 19), under ECMP and under Crux.
+ *
+ * Place: examples; run as a test too. Uses helper only.
+ *
+ *   ./crux run crux-testbed --jobs=gpt:32,bert:8,bert:8 --topology=testbed:oversub=4
+ *
+ * prints a table per scheduler (GPU utilisation; per job iteration time and JCT, both
+ * relative to running alone) and writes a database and a picture.
+ */
+#include "ns3/command-line.h"
+#include "ns3/crux-experiment-table.h"
+#include "ns3/crux-experiment.h"
+#include "ns3/crux-picture.h"
+#include "ns3/crux-scenario-helper.h"
+#include "ns3/nstime.h"
+
+#include <iostream>
+#include <unistd.h>
+
+using namespace ns3;
+
+/// What the command line sets.
+struct Arguments
+{
+    std::string engine{"packet"};               //!< packet, flow or packet,flow
+    std::string scheduler{"all"};               //!< names or "all"
+    std::string topology{"testbed"};            //!< description
+    std::string jobs{"gpt:32,bert:8,bert:8,bert:8"}; //!< figure 19 with three BERT
+    std::string placement{"span"};              //!< policy
+    uint64_t iterations{10};                    //!< of the longest job
+    double scale{10};                           //!< computation and bytes are divided by it
+    uint32_t payload{4096};                     //!< bytes
+    uint64_t seed{1};                           //!< of everything random
+    uint32_t levels{5};                         //!< K
+    std::string reserved{"standard"};           //!< class map
+    std::string db{"crux-testbed.db"};          //!< database
+    std::string picture;                        //!< PNG; default beside the database
+};
+
+int
+main(int argc, char* argv[])
+{
+    const std::string program = "crux-testbed";
+    Arguments args;
+    CommandLine cmd(__FILE__);
+    cmd.AddValue("engine", "packet, flow, or packet,flow to compare them", args.engine);
+    cmd.AddValue("scheduler", "policies with commas, or all (ecmp,crux)", args.scheduler);
+    cmd.AddValue("topology", "testbed[:...], clos[:...] or lingjun:FILE[,...]", args.topology);
+    cmd.AddValue("jobs", "model:GPUs[:iterations],... or mix:N", args.jobs);
+    cmd.AddValue("placement", "span, pack or random", args.placement);
+    cmd.AddValue("iterations", "of the job with the longest iteration", args.iterations);
+    cmd.AddValue("scale", "computation and bytes are divided by it (> 0)", args.scale);
+    cmd.AddValue("payload", "bytes of a data packet (256..9000)", args.payload);
+    cmd.AddValue("seed", "of placement, source ports and sampled orders", args.seed);
+    cmd.AddValue("levels", "K, priority levels for jobs", args.levels);
+    cmd.AddValue("reserved", "classes kept from jobs: standard or none", args.reserved);
+    cmd.AddValue("db", "database file; empty: none", args.db);
+    cmd.AddValue("picture", "PNG file; default: beside the database; none: no picture", args.picture);
+    cmd.Parse(argc, argv);
+    Time::SetResolution(Time::PS);
+
+    CruxScenario scenario;
+    scenario.SetTopology(args.topology);
+    scenario.SetJobs(args.jobs);
+    scenario.SetPlacement(args.placement);
+    scenario.SetIterations(args.iterations);
+    scenario.SetScale(args.scale);
+    scenario.SetPayload(args.payload);
+    scenario.SetSeed(args.seed);
+    scenario.BuildOrExit(program);
+
+    CruxExperimentOptions options;
+    options.engines = CruxSplit(args.engine);
+    options.policies = CruxSplit(args.scheduler == "all" ? "ecmp,crux" : args.scheduler);
+    crux_options_default(&options.decide);
+    options.decide.levels = args.levels;
+    options.decide.seed = args.seed;
+    options.reserved = args.reserved;
+    options.database = args.db;
+    options.progress = isatty(STDERR_FILENO);
+
+    CruxExperiment experiment(scenario.Get(), options);
+    CruxPrintScenario(std::cout, scenario.Get());
+    crux_error error{};
+    crux_status status = experiment.Run(&error);
+    CruxPrintTables(std::cout, experiment);
+    CruxExitOnError(program, status, error);
+    return CruxDrawPicture(std::cout, args.db, args.picture);
+}
