@@ -3,8 +3,28 @@
  * crux-scenario: from a handful of strings and numbers to a cluster with placed
  * jobs and the scheduling problem; then a plan; then a run of the flow engine.
  *
- * Place: model/core (C11). Depends on topology, workload, problem, flowsim, result.
+ * Place: model/core (C11). Depends on topology, presets, workload, placement,
+ * problem, flowsim, result.
  * Data flow: options -> topology + jobs -> problem -> plan -> engine -> rows.
+ *
+ * Time of a step (alpha-beta, store and forward). A message of F full frames over
+ * hops e = 1..H, all at rate B: the first hop sends F frames, then the last frame
+ * crosses the other H - 1 hops: F t + (H - 1) t + sum of propagation, t = 8 (payload
+ * + 82) / B. So a flow of b bytes in s dependent steps takes, alone,
+ *   8 b / goodput + s x alpha,  alpha = sum of propagation + one frame on each hop but one.
+ * Which hop is left out matters only where rates differ; it should be the slowest,
+ * and it is the last (NIC's own) hop here, which is as slow as any in all presets.
+ * Per link: alpha_e = propagation + 8 (payload + 82) / B_e for network links, without
+ * the second part where the link ends at a NIC; links inside a host: propagation.
+ *
+ * Jobs, as a string: "MODEL:GPUS[:ITERATIONS],...", or "mix:N[:SEED]": N jobs, the
+ * model uniform over the table, GPUs 8 (35 %), 16 (20 %), 32 (20 %), 64 (15 %) or 128
+ * (10 %), after the paper's "over 10 % of jobs use 128 GPUs or more" (section 2.2).
+ *
+ * Iterations: the job with the longest nominal iteration runs options.iterations, any
+ * other round(iterations x longest / its own), at least 1; a job with a number in its
+ * description runs that many. Nominal: computation + communication that it does
+ * not hide, each flow alone in the network.
  */
 #ifndef CRUX_SCENARIO_H
 #define CRUX_SCENARIO_H
@@ -64,6 +84,14 @@ enum crux_status crux_scenario_create(const struct crux_scenario_options *option
 				      struct crux_scenario **out, struct crux_error *err);
 void crux_scenario_destroy(struct crux_scenario *scn);
 
+/**
+ * The second half of create, for jobs that were made elsewhere: with topo, jobs (id,
+ * name, gpus, flop, compute_s, overlap_start, gradient_bytes, arrival_s), n_jobs and
+ * options set in @p scn, make router, shapes, flows, roles and problem. On failure
+ * crux_scenario_destroy() frees what was made.
+ */
+enum crux_status crux_scenario_assemble(struct crux_scenario *scn, struct crux_error *err);
+
 /** Decide with a policy and assign the source ports. */
 enum crux_status crux_scenario_plan(const struct crux_scenario *scn, const char *policy,
 				    const struct crux_options *options, struct crux_plan **out,
@@ -72,10 +100,17 @@ enum crux_status crux_scenario_plan(const struct crux_scenario *scn, const char 
 /** rate x payload / (payload + 82), as a factor in (0, 1). */
 double crux_goodput_factor(uint32_t payload_bytes);
 
+/** Rate of a link for payload, bit/s: network links times the goodput factor unless raw_rate. */
+double crux_scenario_link_bps(const struct crux_scenario *scn, struct crux_link_id link);
+/** alpha_e of a link, seconds: see the head of this file. */
+double crux_scenario_link_alpha_s(const struct crux_scenario *scn, struct crux_link_id link);
+
 /**
  * Seconds that one iteration's communication of a job takes alone on its plan's
  * paths: the alpha-beta closed form, per link: the job's bytes / goodput, plus
- * steps x (propagation + store-and-forward of one frame per hop).
+ * steps x (propagation + store-and-forward of one frame per hop); the largest over
+ * its flows. @p plan NULL: on the paths that the switches' hash gives. NAN when memory
+ * is out.
  */
 double crux_scenario_comm_alone_s(const struct crux_scenario *scn, const struct crux_plan *plan,
 				  uint32_t job);
