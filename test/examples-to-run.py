@@ -5,5 +5,7 @@
 # command, whether to run it, whether to run it under valgrind. Options hold no quotes or blanks.
 # Commands run in a folder of their own that is thrown away.
 cpp_examples = [
+    ("crux-testbed --engine=flow --iterations=4 --db= --picture=none", "True", "False"),
+    ("crux-testbed --engine=packet --jobs=gpt:16,bert:8 --iterations=2 --scale=100 --db= --picture=none", "True", "False"),
 ]
 python_examples = []
