@@ -115,10 +115,11 @@ class RoceEvent : public EventImpl
      * \brief Schedule at an absolute time (not before now).
      * \param context node id
      * \param atPs absolute time in ps
+     * \param nowPs the present time in ps
      */
-    void ScheduleAt(uint32_t context, int64_t atPs)
+    void ScheduleAt(uint32_t context, int64_t atPs, int64_t nowPs)
     {
-        const int64_t delay = RoceClock::ToTicks(atPs) - Simulator::Now().GetTimeStep();
+        const int64_t delay = RoceClock::ToTicks(atPs) - RoceClock::ToTicks(nowPs);
         Ref(); // the simulator drops this reference when the event has run
         Simulator::ScheduleWithContext(context, Time(delay > 0 ? delay : 0), this);
     }

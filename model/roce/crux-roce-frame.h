@@ -93,8 +93,8 @@ struct RoceFrame
     uint32_t wireBytes;  //!< bytes on a link, preamble and gap included
     uint32_t payload;    //!< bytes of payload
     uint32_t ingress;    //!< port of arrival at the switch that holds it
-    uint32_t sharedPart; //!< bytes of it counted in the switch's shared pool (rest: headroom)
     uint8_t cls;         //!< traffic class (0..7), set from the DSCP at every node
+    bool lossless;       //!< how the switch that holds it has counted it
     /** @} */
 
     /** \name Ethernet and IPv4 @{ */

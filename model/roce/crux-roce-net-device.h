@@ -164,6 +164,10 @@ class RoceNetDevice : public NetDevice
      * \return bytes
      */
     uint64_t GetHeadroom() const;
+    /** \param mask bit c: class c is lossless */
+    void SetLosslessClasses(uint8_t mask);
+    /** \return mask of lossless classes */
+    uint8_t GetLosslessClasses() const;
     /** \return delay in ps between a PFC frame's arrival and its effect, at this port */
     int64_t GetPauseReactionPs() const;
     /** \return "name of node/port number" for messages */
@@ -223,8 +227,17 @@ class RoceNetDevice : public NetDevice
      * \param port its number there
      */
     void SetSwitch(RoceSwitch* sw, uint32_t port);
-    /** \param host the host that the NIC belongs to */
-    void SetHost(RoceHost* host);
+    /**
+     * \param host the host that the NIC belongs to
+     * \param ip address of the NIC, host order
+     */
+    void SetHost(RoceHost* host, uint32_t ip);
+    /** \return address of a NIC, host order; 0 for other ports */
+    uint32_t GetIp() const
+    {
+        return m_ip;
+    }
+
     /** \return port number at the switch */
     uint32_t GetPort() const
     {
@@ -251,6 +264,7 @@ class RoceNetDevice : public NetDevice
     void Enqueue(RoceFrame* frame, int64_t nowPs);
     /**
      * \param cls class
+     * \param nowPs time
      * \return whether a frame of that class would leave at once
      */
     bool IsIdle(uint8_t cls, int64_t nowPs) const
@@ -258,6 +272,12 @@ class RoceNetDevice : public NetDevice
         return m_ready == 0 && m_freePs <= nowPs && !(m_paused >> cls & 1) && m_peer;
     }
 
+    /**
+     * \brief Send a frame at once; IsIdle() must hold for its class.
+     * \param frame owned by the port from here on
+     * \param nowPs time
+     */
+    void SendDirect(RoceFrame* frame, int64_t nowPs);
     /**
      * \brief A queue pair has something to send (again), in its class.
      * \param qp a queue pair of this NIC
@@ -282,13 +302,7 @@ class RoceNetDevice : public NetDevice
      * \param nowPs time
      */
     void SetIngressPaused(uint8_t cls, bool pause, int64_t nowPs);
-    /**
-     * \brief Mark a frame in its queue by the class's curve.
-     * \param frame an ECT frame about to be queued
-     * \param queueBytes the queue with it
-     * \param u a draw from [0, 1), only used between the thresholds
-     */
-    /** \return the marking curve for the fast path */
+    /** \param cls class \return its marking curve, unchecked */
     const RoceEcnCurve& Curve(uint8_t cls) const
     {
         return m_curve[cls];
@@ -306,7 +320,11 @@ class RoceNetDevice : public NetDevice
 
   private:
     void DoDispose() override;
-    void NotifyNewAggregate() override;
+
+    /** \name Parts of GetTypeId @{ */
+    static void AddClassAttributes(TypeId& tid);
+    static void AddTraces(TypeId& tid);
+    /** @} */
 
     /** Owner-side entry points of the reused events. */
     static void OnArrival(void* self);
@@ -327,6 +345,30 @@ class RoceNetDevice : public NetDevice
     void WakePaced(int64_t nowPs);
     /** \brief A frame is complete at this end. \param frame it \param nowPs time */
     void Arrive(RoceFrame* frame, int64_t nowPs);
+    /** \brief Lost by the filter or the error model? \param frame it \return whether */
+    bool IsLost(const RoceFrame& frame);
+    /** \name Heap of paced queue pairs and circle of those in turn @{ */
+    void SiftUp(size_t i);
+    void SiftDown(size_t i);
+    void PushPaced(RoceQueuePair* qp);
+    void JoinTurn(RoceQueuePair* qp);
+    /** @} */
+    /** \name Accessors of attributes that change the marking curves @{ */
+    void SetKmin(uint64_t bytes);
+    uint64_t GetKmin() const;
+    void SetKmax(uint64_t bytes);
+    uint64_t GetKmax() const;
+    void SetPmax(double probability);
+    double GetPmax() const;
+    /** @} */
+    /** \return reaction time in 512 bit times */
+    uint32_t GetReactionQuanta() const;
+    /** \param quanta 512 bit times \return ps at this port's rate */
+    int64_t QuantaPs(uint32_t quanta) const;
+    /** \brief A PFC frame has arrived. \param frame it, consumed \param nowPs time */
+    void ReceivePause(RoceFrame* frame, int64_t nowPs);
+    /** \brief Put due PFC frames in force, end expired pauses. \param nowPs time */
+    void ServePauses(int64_t nowPs);
     /** \brief A PFC frame takes effect. \param frame it \param nowPs time */
     void ApplyPause(const RoceFrame& frame, int64_t nowPs);
     /** \brief Give an IPv4 packet to the node's stack. \param frame it, consumed */
@@ -346,13 +388,13 @@ class RoceNetDevice : public NetDevice
     uint32_t m_ready{0};           //!< bit c: class c has frames or queue pairs; bit 8: PFC frames
     uint32_t m_paused{0};          //!< bit c: class c is paused by the other end
     uint32_t m_peerNode{0};        //!< node id of the other end (event context)
-    uint32_t m_node32{0};          //!< node id of this end
+    uint32_t m_nodeId{0};          //!< node id of this end
     RoceNetDevice* m_peer{nullptr}; //!< other end
     RoceSwitch* m_switch{nullptr}; //!< owner when a switch port
     RoceHost* m_host{nullptr};     //!< owner when a NIC
     uint32_t m_port{0};            //!< number at the switch
+    uint32_t m_ip{0};              //!< address of a NIC
     bool m_freePending{false};     //!< the "port free" event is scheduled
-    bool m_sniffing{false};        //!< a sniffer was ever asked for (checked lazily)
     RoceFrameFifo m_inFlight;      //!< frames on their way to this end
     std::array<RoceFrameFifo, ROCE_CLASSES + 1> m_queue; //!< waiting frames; 8: PFC
     std::array<uint64_t, ROCE_CLASSES + 1> m_queueBytes{}; //!< their bytes
@@ -366,7 +408,8 @@ class RoceNetDevice : public NetDevice
     // Queue pairs of a NIC.
     std::array<RoceQueuePair*, ROCE_CLASSES> m_turn{}; //!< circular list per class: next to serve
     std::array<bool, ROCE_CLASSES> m_qpTurn{};         //!< queue pairs before frames next time
-    std::vector<RoceQueuePair*> m_paced;               //!< heap by next sending time
+    std::vector<RoceQueuePair*> m_paced;               //!< heap by next sending time, then QPN
+    RoceQueuePair* m_taken{nullptr};                   //!< queue pair of the frame just taken
     int64_t m_paceAt{INT64_MAX};                       //!< earliest pending pace event
 
     // PFC.

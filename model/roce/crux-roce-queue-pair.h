@@ -15,8 +15,8 @@
  * again.
  * Loss. On a NAK the sender goes back to the PSN named; when packets are outstanding and
  * nothing was acknowledged for RetransmitTimeout, it goes back to the oldest one. After
- * RetryLimit time-outs in a row without progress the queue pair fails: every message not
- * completed gets one completion, RETRY_EXCEEDED for the oldest, FLUSHED for the others.
+ * RetryLimit such retries in a row without progress the next time-out fails the queue pair: every
+ * message not completed gets one completion, RETRY_EXCEEDED for the oldest, FLUSHED for the others.
  * The timer is one deadline that is looked at when it would have expired, not re-armed by
  * ACKs; after the last ACK one expiry may still be pending (it does nothing).
  */
@@ -46,7 +46,7 @@ class RoceNetDevice;
 enum class RoceStatus : uint8_t
 {
     SUCCESS,        //!< delivered (receiver), acknowledged (sender)
-    RETRY_EXCEEDED, //!< RetryLimit time-outs in a row
+    RETRY_EXCEEDED, //!< RetryLimit retries in a row, and no answer
     FLUSHED,        //!< behind a message that failed
 };
 
@@ -182,7 +182,7 @@ class RoceQueuePair : public Object
     RoceQueuePair* turnNext{nullptr}; //!< circular list of the NIC's class; null when not in it
     RoceQueuePair* turnPrev{nullptr}; //!< ditto
     int32_t pacedAt{-1};              //!< place in the NIC's heap, -1 when not in it
-    uint8_t activeClass{0};           //!< class in force
+    uint8_t activeClass{1};           //!< class in force
     /** @} */
 
   protected:
@@ -208,8 +208,16 @@ class RoceQueuePair : public Object
     static uint64_t Unwrap(uint32_t psn, uint64_t near);
     /** \return payload bytes of the packets [from, to) of the messages kept */
     uint64_t BytesBetween(uint64_t from, uint64_t to) const;
-    /** \brief Go back to a packet. */
-    void GoBack(uint64_t seq);
+    /** \brief Go back to the oldest packet not acknowledged. */
+    void GoBack();
+    /** \brief Set when the next packet may go. \param wireBytes of the last \param nowPs time */
+    void Pace(uint32_t wireBytes, int64_t nowPs);
+    /** \return whether the window admits a full packet */
+    bool WindowOpen() const;
+    /** \brief Tell trace and user. \param completion what \param sender of this end's messages */
+    void Complete(const RoceCompletion& completion, bool sender);
+    /** \brief Class or port was set: put it in force now or later. */
+    void Change();
     /** \brief Everything before @p seq is acknowledged. */
     void Acknowledge(uint64_t seq, int64_t nowPs);
     /** \brief Put a pending class and port in force when nothing is in flight. */

@@ -12,15 +12,17 @@
  * of it. Give EcmpSeed = crux_ecmp_seed(fabric seed, node) and the ports in rising link
  * order, and the path is the one that crux_router_hash_path computes.
  *
- * Buffer. BufferSize bytes in all; every port reserves headroom h = GetHeadroom() for each
- * of its lossless classes; the rest S is shared. With free = S - shared bytes used:
+ * Buffer. Every port reserves headroom h = HeadroomScale x GetHeadroom() for each of its lossless
+ * classes; besides, SharedBuffer bytes S are shared. BufferSize, when not 0, bounds the whole: S
+ * shrinks to what the headroom leaves. With free = S - shared bytes used:
  *   lossless, counted per ingress port and class: a frame is counted in the shared pool
  *     while the class is not paused and its count + frame <= Alpha x free; otherwise the
- *     class is paused (XOFF) and the frame is counted in the headroom. When the headroom is
- *     empty again and the count <= Alpha x free - ResumeOffset, it is resumed (XON).
- *     A frame for which even the headroom has no room is dropped with reason HEADROOM; that
- *     happens only when the configuration check has warned or HeadroomScale < 1.
+ *     class is paused (XOFF) and the frame is counted in the headroom. Leaving frames empty the
+ *     headroom first; when it is empty and the count <= Alpha x free - ResumeOffset (or 0), the
+ *     class is resumed (XON). A frame for which even the headroom has no room is dropped with
+ *     reason HEADROOM; that happens only where Check() has warned.
  *   lossy, counted per egress queue: dropped when queue + frame > Alpha x free.
+ * A frame that finds its port idle goes straight through and is counted nowhere.
  * A frame's bytes are released when its transmission begins.
  */
 #ifndef CRUX_ROCE_SWITCH_H
@@ -100,7 +102,7 @@ class RoceSwitch : public Object
     uint64_t GetUsed() const;
     /**
      * \brief The configuration check: headroom, buffer, thresholds. Runs by itself before the
-     * first frame and prints each warning to the log as one line that names the port.
+     * first frame and writes each warning to stderr, one line that names the port.
      * \return the warnings, empty when lossless classes cannot lose a frame
      */
     std::vector<std::string> Check();
@@ -146,6 +148,8 @@ class RoceSwitch : public Object
     bool AdmitLossy(RoceFrame* frame, const RoceNetDevice& out);
     /** \brief Mark by the egress queue's curve. */
     void Mark(RoceFrame* frame, RoceNetDevice& out);
+    /** \param dstIp destination \return 1 + number of its set of ports, 0 without a route */
+    uint32_t FindGroup(uint32_t dstIp) const;
     /** \return Alpha x free, in bytes */
     uint64_t Threshold() const;
 
@@ -156,6 +160,7 @@ class RoceSwitch : public Object
     std::unordered_map<uint32_t, uint32_t> m_sparse;       //!< set of any other address
     uint64_t m_seed{0};                                    //!< EcmpSeed
     uint64_t m_bufferSize{0};                              //!< attribute, bytes
+    uint64_t m_sharedBuffer{0};                            //!< attribute, bytes
     double m_alpha{0};                                     //!< attribute
     double m_headroomScale{1};                             //!< attribute
     uint64_t m_resumeOffset{0};                            //!< attribute, bytes

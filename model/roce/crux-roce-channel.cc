@@ -1,0 +1,97 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ *
+ * crux-roce-channel: a full-duplex cable between two RoceNetDevices.
+ *
+ * Place: model/roce (C++17). Depends on ns-3 core and network.
+ */
+#include "crux-roce-channel.h"
+
+#include "crux-roce-net-device.h"
+
+#include "ns3/log.h"
+
+namespace ns3
+{
+
+NS_LOG_COMPONENT_DEFINE("RoceChannel");
+NS_OBJECT_ENSURE_REGISTERED(RoceChannel);
+
+TypeId
+RoceChannel::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::RoceChannel")
+                            .SetParent<Channel>()
+                            .SetGroupName("Crux")
+                            .AddConstructor<RoceChannel>()
+                            .AddAttribute("Delay",
+                                          "Propagation time, one way (0 s to 10 s)",
+                                          TimeValue(MicroSeconds(1)),
+                                          MakeTimeAccessor(&RoceChannel::m_delay),
+                                          MakeTimeChecker(Seconds(0), Seconds(10)));
+    return tid;
+}
+
+RoceChannel::RoceChannel()
+{
+}
+
+RoceChannel::~RoceChannel()
+{
+}
+
+void
+RoceChannel::DoDispose()
+{
+    m_ends[0] = nullptr;
+    m_ends[1] = nullptr;
+    Channel::DoDispose();
+}
+
+void
+RoceChannel::Attach(Ptr<RoceNetDevice> device)
+{
+    if (m_ends[1])
+    {
+        NS_FATAL_ERROR("RoceChannel: a third port, " << device->GetLabel() << ", on the cable from "
+                                                     << m_ends[0]->GetLabel() << " to "
+                                                     << m_ends[1]->GetLabel());
+    }
+    if (device->GetChannel())
+    {
+        NS_FATAL_ERROR("RoceChannel: port " << device->GetLabel() << " has a cable already");
+    }
+    m_ends[m_ends[0] ? 1 : 0] = device;
+    device->SetChannel(this);
+    if (m_ends[1])
+    {
+        m_ends[0]->LinkUp();
+        m_ends[1]->LinkUp();
+    }
+}
+
+std::size_t
+RoceChannel::GetNDevices() const
+{
+    return m_ends[1] ? 2 : (m_ends[0] ? 1 : 0);
+}
+
+Ptr<NetDevice>
+RoceChannel::GetDevice(std::size_t i) const
+{
+    return i < 2 ? m_ends[i] : nullptr;
+}
+
+Ptr<RoceNetDevice>
+RoceChannel::GetPeer(const RoceNetDevice* device) const
+{
+    return PeekPointer(m_ends[0]) == device ? m_ends[1] : m_ends[0];
+}
+
+Time
+RoceChannel::GetDelay() const
+{
+    return m_delay;
+}
+
+} // namespace ns3

@@ -1,0 +1,801 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ *
+ * crux-roce-queue-pair: connection, sender and receiver of a reliable connection.
+ *
+ * Place: model/roce (C++17). Depends on crux-roce-host, crux-roce-net-device.
+ */
+#include "crux-roce-queue-pair.h"
+
+#include "crux-roce-dcqcn.h"
+#include "crux-roce-host.h"
+#include "crux-roce-net-device.h"
+
+#include "ns3/ipv4-address.h"
+#include "ns3/log.h"
+#include "ns3/node.h"
+#include "ns3/object-factory.h"
+#include "ns3/trace-source-accessor.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <sstream>
+
+namespace ns3
+{
+
+NS_LOG_COMPONENT_DEFINE("RoceQueuePair");
+NS_OBJECT_ENSURE_REGISTERED(RoceQueuePair);
+
+/** PSNs are 24 bit; fewer than half of them may be in flight. */
+static constexpr uint32_t PSN_MASK = 0xffffff;
+static constexpr uint64_t MAX_IN_FLIGHT = (1 << 23) - 1;
+
+TypeId
+RoceQueuePair::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::RoceQueuePair")
+            .SetParent<Object>()
+            .SetGroupName("Crux")
+            .AddConstructor<RoceQueuePair>()
+            .AddAttribute("Payload",
+                          "Payload of a full packet, bytes, 1 to 65491; before Connect",
+                          UintegerValue(4096),
+                          MakeUintegerAccessor(&RoceQueuePair::m_payload),
+                          MakeUintegerChecker<uint32_t>(1, 65535 - ROCE_IP_OVERHEAD))
+            .AddAttribute("AckEvery",
+                          "Every how many packets an ACK is asked for, 1 to 4096; the last of a "
+                          "message always asks",
+                          UintegerValue(16),
+                          MakeUintegerAccessor(&RoceQueuePair::m_ackEvery),
+                          MakeUintegerChecker<uint32_t>(1, 4096))
+            .AddAttribute("RetransmitTimeout",
+                          "Without progress for so long, go back to the oldest packet (1 us to "
+                          "100 s; default 4.096 us x 2^14); before Connect",
+                          TimeValue(NanoSeconds(67108864)),
+                          MakeTimeAccessor(&RoceQueuePair::m_timeout),
+                          MakeTimeChecker(MicroSeconds(1), Seconds(100)))
+            .AddAttribute("RetryLimit",
+                          "Time-outs in a row that are answered by sending again, 0 to 1000000",
+                          UintegerValue(7),
+                          MakeUintegerAccessor(&RoceQueuePair::m_retryLimit),
+                          MakeUintegerChecker<uint32_t>(0, 1000000))
+            .AddAttribute("CnpInterval",
+                          "Least time between two CNPs of a queue pair (0 s to 1 s); before Connect",
+                          TimeValue(MicroSeconds(50)),
+                          MakeTimeAccessor(&RoceQueuePair::m_cnpInterval),
+                          MakeTimeChecker(Seconds(0), Seconds(1)))
+            .AddAttribute("InitialPsn",
+                          "First packet sequence number, 0 to 2^24 - 1; before Connect",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&RoceQueuePair::m_initialPsn),
+                          MakeUintegerChecker<uint32_t>(0, PSN_MASK))
+            .AddAttribute("TrafficClass",
+                          "Class of data packets, 0 to 7 (7 is served first)",
+                          UintegerValue(1),
+                          MakeUintegerAccessor(&RoceQueuePair::SetTrafficClass,
+                                               &RoceQueuePair::GetTrafficClass),
+                          MakeUintegerChecker<uint8_t>(0, 7))
+            .AddAttribute("ControlClass",
+                          "Class of ACKs and CNPs, 0 to 7",
+                          UintegerValue(7),
+                          MakeUintegerAccessor(&RoceQueuePair::m_ackClass),
+                          MakeUintegerChecker<uint8_t>(0, 7))
+            .AddAttribute("CongestionControl",
+                          "Type of the congestion control made at Connect",
+                          TypeIdValue(RoceDcqcn::GetTypeId()),
+                          MakeTypeIdAccessor(&RoceQueuePair::m_controlType),
+                          MakeTypeIdChecker())
+            .AddTraceSource("SendComplete",
+                            "A message posted here has ended",
+                            MakeTraceSourceAccessor(&RoceQueuePair::m_traceSend),
+                            "ns3::RoceQueuePair::CompletionTracedCallback")
+            .AddTraceSource("RecvComplete",
+                            "A message has been received here",
+                            MakeTraceSourceAccessor(&RoceQueuePair::m_traceRecv),
+                            "ns3::RoceQueuePair::CompletionTracedCallback");
+    return tid;
+}
+
+RoceQueuePair::RoceQueuePair()
+{
+    m_timerEvent = Ptr<RoceEvent>(new RoceEvent(&OnTimer, this), false);
+}
+
+RoceQueuePair::~RoceQueuePair()
+{
+    m_timerEvent->Detach();
+}
+
+void
+RoceQueuePair::DoDispose()
+{
+    m_timerEvent->Detach();
+    m_sendCallback = CompletionCallback();
+    m_recvCallback = CompletionCallback();
+    m_control = nullptr;
+    m_host = nullptr;
+    m_nic = nullptr;
+    m_peer = nullptr;
+    Object::DoDispose();
+}
+
+// ---------------------------------------------------------------------------
+// Connection
+
+void
+RoceQueuePair::Setup(RoceHost* host, uint32_t nic, uint32_t qpn)
+{
+    m_host = host;
+    m_nic = PeekPointer(host->GetNic(nic));
+    m_nicIndex = nic;
+    m_qpn = qpn;
+    m_localIp = host->GetIp(nic);
+    m_context = m_nic->GetNode()->GetId();
+    // Some spread over the entropy range until the user sets a port.
+    m_srcPort = m_wantedPort = 49152 + (qpn * 2654435761U >> 18) % 16384;
+}
+
+std::string
+RoceQueuePair::CheckEnd(Ptr<RoceQueuePair> peer) const
+{
+    std::ostringstream line;
+    if (!m_nic)
+    {
+        return "a queue pair that no host made";
+    }
+    if (m_peer)
+    {
+        line << "queue pair " << m_qpn << " of " << m_nic->GetLabel() << " is connected already";
+    }
+    else if (m_payload + ROCE_IP_OVERHEAD > m_nic->GetMtu())
+    {
+        line << "payload " << m_payload << " + " << ROCE_IP_OVERHEAD
+             << " bytes of headers exceed the MTU " << m_nic->GetMtu() << " of "
+             << m_nic->GetLabel();
+    }
+    else if (m_payload != peer->m_payload)
+    {
+        line << "payload " << m_payload << " at " << m_nic->GetLabel() << ", but "
+             << peer->m_payload << " at the other end";
+    }
+    else
+    {
+        std::string why;
+        if (m_host->TracePath(m_nicIndex, peer->m_localIp, m_srcPort, &why).empty())
+        {
+            return why;
+        }
+    }
+    return line.str();
+}
+
+bool
+RoceQueuePair::Connect(Ptr<RoceQueuePair> a, Ptr<RoceQueuePair> b, std::string* error)
+{
+    std::string why;
+    if (!a || !b)
+    {
+        why = "a null queue pair";
+    }
+    else if (a->m_nic && a->m_nic == b->m_nic)
+    {
+        why = "both ends are on NIC " + a->m_nic->GetLabel();
+    }
+    else
+    {
+        why = a->CheckEnd(b);
+        if (why.empty())
+        {
+            why = b->CheckEnd(a);
+        }
+    }
+    if (!why.empty())
+    {
+        if (!error)
+        {
+            NS_FATAL_ERROR("RoceQueuePair::Connect: " << why);
+        }
+        *error = why;
+        return false;
+    }
+    a->Attach(b);
+    b->Attach(a);
+    return true;
+}
+
+void
+RoceQueuePair::Attach(Ptr<RoceQueuePair> peer)
+{
+    m_peer = PeekPointer(peer);
+    m_remoteIp = peer->m_localIp;
+    m_timeoutPs = RoceClock::FromTime(m_timeout);
+    m_cnpPs = RoceClock::FromTime(m_cnpInterval);
+    m_una = m_next = m_max = m_end = m_lastAsked = m_initialPsn;
+    m_expected = peer->m_initialPsn;
+    if (!m_control)
+    {
+        ObjectFactory factory;
+        factory.SetTypeId(m_controlType);
+        m_control = factory.Create<RoceCongestionControl>();
+        if (!m_control)
+        {
+            NS_FATAL_ERROR("RoceQueuePair: CongestionControl " << m_controlType.GetName()
+                                                               << " is not a congestion control");
+        }
+    }
+    m_control->Start(m_nic->GetRateBps(), RoceClock::NowPs());
+}
+
+void
+RoceQueuePair::SetSendCallback(CompletionCallback callback)
+{
+    m_sendCallback = callback;
+}
+
+void
+RoceQueuePair::SetRecvCallback(CompletionCallback callback)
+{
+    m_recvCallback = callback;
+}
+
+void
+RoceQueuePair::SetSourcePort(uint16_t port)
+{
+    m_wantedPort = port;
+    Change();
+}
+
+uint16_t
+RoceQueuePair::GetSourcePort() const
+{
+    return m_wantedPort;
+}
+
+void
+RoceQueuePair::SetTrafficClass(uint8_t cls)
+{
+    if (cls >= ROCE_CLASSES)
+    {
+        NS_FATAL_ERROR("RoceQueuePair: traffic class " << +cls << " is not in 0..7");
+    }
+    m_wantedClass = cls;
+    Change();
+}
+
+uint8_t
+RoceQueuePair::GetTrafficClass() const
+{
+    return m_wantedClass;
+}
+
+void
+RoceQueuePair::Change()
+{
+    m_changing = m_wantedClass != activeClass || m_wantedPort != m_srcPort;
+    if (!m_changing)
+    {
+        if (m_peer)
+        {
+            Kick(RoceClock::NowPs());
+        }
+        return;
+    }
+    if (m_una == m_next)
+    {
+        ApplyPending();
+        if (m_peer)
+        {
+            Kick(RoceClock::NowPs());
+        }
+    }
+    else if (!CanSend())
+    {
+        m_nic->Deactivate(this);
+    }
+}
+
+void
+RoceQueuePair::ApplyPending()
+{
+    if (m_nic)
+    {
+        m_nic->Deactivate(this);
+    }
+    activeClass = m_wantedClass;
+    m_srcPort = m_wantedPort;
+    m_changing = false;
+}
+
+void
+RoceQueuePair::SetCongestionControl(Ptr<RoceCongestionControl> control)
+{
+    if (m_peer)
+    {
+        NS_FATAL_ERROR("RoceQueuePair: congestion control set after Connect");
+    }
+    m_control = control;
+}
+
+Ptr<RoceCongestionControl>
+RoceQueuePair::GetCongestionControl() const
+{
+    return m_control;
+}
+
+uint32_t
+RoceQueuePair::GetQpn() const
+{
+    return m_qpn;
+}
+
+Ptr<RoceNetDevice>
+RoceQueuePair::GetNic() const
+{
+    return m_nic;
+}
+
+uint32_t
+RoceQueuePair::GetNicIndex() const
+{
+    return m_nicIndex;
+}
+
+uint32_t
+RoceQueuePair::GetLocalIp() const
+{
+    return m_localIp;
+}
+
+uint32_t
+RoceQueuePair::GetRemoteIp() const
+{
+    return m_remoteIp;
+}
+
+Ptr<RoceQueuePair>
+RoceQueuePair::GetPeer() const
+{
+    return m_peer;
+}
+
+uint32_t
+RoceQueuePair::GetPayload() const
+{
+    return m_payload;
+}
+
+bool
+RoceQueuePair::IsFailed() const
+{
+    return m_failed;
+}
+
+uint64_t
+RoceQueuePair::GetOutstanding() const
+{
+    return m_messages.size();
+}
+
+const RoceQueuePairCounters&
+RoceQueuePair::GetCounters() const
+{
+    return m_counters;
+}
+
+// ---------------------------------------------------------------------------
+// Sender
+
+bool
+RoceQueuePair::PostSend(uint64_t wrId, uint64_t bytes)
+{
+    if (!m_peer || m_failed)
+    {
+        return false;
+    }
+    const uint64_t packets = std::max<uint64_t>(1, bytes / m_payload + (bytes % m_payload != 0));
+    m_messages.push_back({wrId, bytes, m_end, packets});
+    m_end += packets;
+    Kick(RoceClock::NowPs());
+    return true;
+}
+
+void
+RoceQueuePair::Kick(int64_t nowPs)
+{
+    if (CanSend())
+    {
+        m_nic->Activate(this, nowPs);
+    }
+}
+
+bool
+RoceQueuePair::CanSend() const
+{
+    if (m_next >= m_end || m_failed)
+    {
+        return false;
+    }
+    if (m_next == m_una)
+    {
+        return true; // nothing in flight: one packet always may go
+    }
+    if (m_changing && m_lastAsked == m_next)
+    {
+        return false; // waiting for the ACK that puts the change in force
+    }
+    return m_next - m_una < MAX_IN_FLIGHT && WindowOpen();
+}
+
+bool
+RoceQueuePair::WindowOpen() const
+{
+    const uint64_t window = m_control->GetWindow();
+    return window == RoceCongestionControl::NO_WINDOW || m_inFlight + m_payload <= window;
+}
+
+RoceFrame*
+RoceQueuePair::NextPacket(int64_t nowPs)
+{
+    const Message& message = m_messages[m_current];
+    const uint64_t i = m_next - message.firstSeq;
+    const bool first = i == 0;
+    const bool last = i + 1 == message.packets;
+    RoceFrame* frame = RoceFrame::New();
+    frame->wrId = message.wrId;
+    frame->payload = static_cast<uint32_t>(last ? message.bytes - i * m_payload : m_payload);
+    frame->wireBytes = frame->payload + ROCE_OVERHEAD;
+    frame->cls = activeClass;
+    frame->dscp = m_nic->GetClassMap().DscpOf(activeClass);
+    frame->ecn = ROCE_ECT0;
+    frame->etherType = 0x0800;
+    frame->srcIp = m_localIp;
+    frame->dstIp = m_remoteIp;
+    frame->ttl = 64;
+    frame->protocol = 17;
+    frame->srcPort = m_srcPort;
+    frame->dstPort = 4791;
+    frame->destQp = m_peer->m_qpn;
+    frame->psn = m_next & PSN_MASK;
+    frame->opcode = first ? (last ? ROCE_SEND_ONLY : ROCE_SEND_FIRST)
+                          : (last ? ROCE_SEND_LAST : ROCE_SEND_MIDDLE);
+    if (m_next == m_una)
+    {
+        m_deadline = nowPs + m_timeoutPs;
+        ArmTimer(nowPs);
+    }
+    m_next++;
+    m_inFlight += frame->payload;
+    m_current += last;
+    m_counters.packetsSent++;
+    m_counters.bytesSent += frame->payload;
+    m_counters.packetsResent += m_next <= m_max;
+    m_max = std::max(m_max, m_next);
+    m_control->OnSend(nowPs, frame->wireBytes);
+    if (last || m_changing || m_next - m_lastAsked >= m_ackEvery ||
+        m_next - m_una >= MAX_IN_FLIGHT || !WindowOpen())
+    {
+        frame->ackRequest = true;
+        m_lastAsked = m_next;
+        if (m_samplePs < 0)
+        {
+            m_samplePs = nowPs;
+            m_sampleSeq = m_next;
+        }
+    }
+    Pace(frame->wireBytes, nowPs);
+    return frame;
+}
+
+void
+RoceQueuePair::Pace(uint32_t wireBytes, int64_t nowPs)
+{
+    const uint64_t rate = m_control->GetRate();
+    if (rate >= m_nic->GetRateBps())
+    {
+        nextSendPs = nowPs; // the port itself paces
+        return;
+    }
+    // Within a tick of its time the packet counts as sent at that time.
+    const bool onTime = nextSendPs <= nowPs && nextSendPs > nowPs - RoceClock::TickPs();
+    nextSendPs = (onTime ? nextSendPs : nowPs) +
+                 static_cast<int64_t>(wireBytes * uint64_t(8000000000000) / rate);
+}
+
+uint64_t
+RoceQueuePair::BytesBetween(uint64_t from, uint64_t to) const
+{
+    uint64_t sum = 0;
+    for (const Message& m : m_messages)
+    {
+        const uint64_t lo = std::max(from, m.firstSeq) - m.firstSeq;
+        const uint64_t hi = std::min(to - m.firstSeq, m.packets);
+        if (lo < hi)
+        {
+            sum += std::min(m.bytes, hi * m_payload) - std::min(m.bytes, lo * m_payload);
+        }
+        if (m.firstSeq + m.packets >= to)
+        {
+            break;
+        }
+    }
+    return sum;
+}
+
+void
+RoceQueuePair::Acknowledge(uint64_t seq, int64_t nowPs)
+{
+    if (seq <= m_una || seq > m_max)
+    {
+        return;
+    }
+    const uint64_t bytes = BytesBetween(m_una, seq);
+    const bool beyond = seq > m_next; // acknowledged although we had gone back
+    m_inFlight = seq >= m_next ? 0 : m_inFlight - bytes;
+    m_next = std::max(m_next, seq);
+    m_lastAsked = std::max(m_lastAsked, seq);
+    m_una = seq;
+    m_retries = 0;
+    m_deadline = nowPs + m_timeoutPs;
+    m_counters.bytesAcked += bytes;
+    int64_t rtt = 0;
+    if (m_samplePs >= 0 && seq >= m_sampleSeq)
+    {
+        rtt = nowPs - m_samplePs;
+        m_samplePs = -1;
+    }
+    m_control->OnAck(nowPs, bytes, rtt);
+    if (beyond)
+    {
+        while (m_current < m_messages.size() &&
+               m_messages[m_current].firstSeq + m_messages[m_current].packets <= m_next)
+        {
+            m_current++;
+        }
+    }
+    while (!m_messages.empty() &&
+           m_messages.front().firstSeq + m_messages.front().packets <= m_una)
+    {
+        const Message done = m_messages.front();
+        m_messages.pop_front();
+        m_current--;
+        m_counters.messagesSent++;
+        Complete({done.wrId, done.bytes, RoceStatus::SUCCESS, RoceClock::ToTime(nowPs)}, true);
+    }
+}
+
+void
+RoceQueuePair::Complete(const RoceCompletion& completion, bool sender)
+{
+    const Ptr<RoceQueuePair> self = this;
+    (sender ? m_traceSend : m_traceRecv)(self, completion);
+    const CompletionCallback& callback = sender ? m_sendCallback : m_recvCallback;
+    if (!callback.IsNull())
+    {
+        callback(self, completion);
+    }
+}
+
+void
+RoceQueuePair::GoBack()
+{
+    m_next = m_una;
+    m_inFlight = 0;
+    m_current = 0;
+    m_lastAsked = m_una;
+    m_samplePs = -1;
+}
+
+uint64_t
+RoceQueuePair::Unwrap(uint32_t psn, uint64_t near)
+{
+    int64_t diff = static_cast<int64_t>(psn) - static_cast<int64_t>(near & PSN_MASK);
+    if (diff >= 1 << 23)
+    {
+        diff -= 1 << 24;
+    }
+    else if (diff < -(1 << 23))
+    {
+        diff += 1 << 24;
+    }
+    return near + static_cast<uint64_t>(diff);
+}
+
+void
+RoceQueuePair::ReceiveAck(const RoceFrame& frame, int64_t nowPs)
+{
+    if (m_failed || !m_peer)
+    {
+        return;
+    }
+    const uint64_t seq = Unwrap(frame.psn, m_una);
+    if (frame.syndrome == ROCE_SYNDROME_NAK_SEQUENCE)
+    {
+        m_counters.naksReceived++;
+        Acknowledge(seq, nowPs);
+        if (seq == m_una && m_una < m_next)
+        {
+            GoBack();
+            m_control->OnLoss(nowPs, false);
+        }
+    }
+    else
+    {
+        Acknowledge(seq + 1, nowPs);
+    }
+    if (m_changing && m_una == m_next)
+    {
+        ApplyPending();
+    }
+    Kick(nowPs);
+}
+
+void
+RoceQueuePair::ReceiveCnp(int64_t nowPs)
+{
+    m_counters.cnpsReceived++;
+    if (m_control)
+    {
+        m_control->OnCnp(nowPs);
+    }
+}
+
+void
+RoceQueuePair::ArmTimer(int64_t nowPs)
+{
+    if (!m_timerPending)
+    {
+        m_timerPending = true;
+        m_timerEvent->ScheduleAt(m_context, m_deadline, nowPs);
+    }
+}
+
+void
+RoceQueuePair::OnTimer(void* self)
+{
+    auto qp = static_cast<RoceQueuePair*>(self);
+    const int64_t nowPs = RoceClock::NowPs();
+    qp->m_timerPending = false;
+    if (qp->m_failed || qp->m_una == qp->m_next)
+    {
+        return; // nothing is outstanding; the next packet starts the timer
+    }
+    if (nowPs < qp->m_deadline)
+    {
+        qp->ArmTimer(nowPs);
+        return;
+    }
+    qp->Timeout(nowPs);
+}
+
+void
+RoceQueuePair::Timeout(int64_t nowPs)
+{
+    m_counters.timeouts++;
+    if (++m_retries > m_retryLimit)
+    {
+        Fail(nowPs);
+        return;
+    }
+    GoBack();
+    m_control->OnLoss(nowPs, true);
+    if (m_changing)
+    {
+        ApplyPending();
+    }
+    Kick(nowPs);
+}
+
+void
+RoceQueuePair::Fail(int64_t nowPs)
+{
+    m_failed = true;
+    m_nic->Deactivate(this);
+    RoceStatus status = RoceStatus::RETRY_EXCEEDED;
+    while (!m_messages.empty())
+    {
+        const Message lost = m_messages.front();
+        m_messages.pop_front();
+        Complete({lost.wrId, lost.bytes, status, RoceClock::ToTime(nowPs)}, true);
+        status = RoceStatus::FLUSHED;
+    }
+}
+
+// ---------------------------------------------------------------------------
+// Receiver
+
+RoceFrame*
+RoceQueuePair::NewControl(uint8_t opcode, uint32_t wireBytes) const
+{
+    RoceFrame* frame = RoceFrame::New();
+    frame->wireBytes = wireBytes;
+    frame->cls = m_ackClass;
+    frame->dscp = m_nic->GetClassMap().DscpOf(m_ackClass);
+    frame->etherType = 0x0800;
+    frame->srcIp = m_localIp;
+    frame->dstIp = m_remoteIp;
+    frame->ttl = 64;
+    frame->protocol = 17;
+    frame->opcode = opcode;
+    frame->srcPort = m_srcPort;
+    frame->dstPort = 4791;
+    frame->destQp = m_peer->m_qpn;
+    return frame;
+}
+
+void
+RoceQueuePair::SendAck(uint64_t seq, uint8_t syndrome, int64_t nowPs)
+{
+    RoceFrame* frame = NewControl(ROCE_ACKNOWLEDGE, ROCE_ACK_WIRE);
+    frame->psn = seq & PSN_MASK;
+    frame->msn = m_msn & PSN_MASK;
+    frame->syndrome = syndrome;
+    (syndrome == ROCE_SYNDROME_ACK ? m_counters.acksSent : m_counters.naksSent)++;
+    m_nic->Enqueue(frame, nowPs);
+}
+
+void
+RoceQueuePair::MaybeCnp(int64_t nowPs)
+{
+    if (m_counters.cnpsSent && nowPs - m_lastCnp < m_cnpPs)
+    {
+        return;
+    }
+    m_lastCnp = nowPs;
+    m_counters.cnpsSent++;
+    m_nic->Enqueue(NewControl(ROCE_CNP, ROCE_CNP_WIRE), nowPs);
+}
+
+void
+RoceQueuePair::ReceiveData(const RoceFrame& frame, int64_t nowPs)
+{
+    if (m_failed || !m_peer)
+    {
+        return;
+    }
+    if (frame.ecn == ROCE_CE)
+    {
+        MaybeCnp(nowPs);
+    }
+    const uint64_t seq = Unwrap(frame.psn, m_expected);
+    if (seq != m_expected)
+    {
+        m_counters.outOfOrder++;
+        if (static_cast<int64_t>(seq - m_expected) > 0)
+        {
+            if (!m_nakSent)
+            {
+                m_nakSent = true;
+                SendAck(m_expected, ROCE_SYNDROME_NAK_SEQUENCE, nowPs);
+            }
+        }
+        else if (frame.ackRequest)
+        {
+            SendAck(m_expected - 1, ROCE_SYNDROME_ACK, nowPs);
+        }
+        return;
+    }
+    m_nakSent = false;
+    m_expected++;
+    m_received += frame.payload;
+    m_counters.bytesReceived += frame.payload;
+    const bool last = frame.opcode == ROCE_SEND_LAST || frame.opcode == ROCE_SEND_ONLY;
+    m_msn += last;
+    if (frame.ackRequest)
+    {
+        SendAck(seq, ROCE_SYNDROME_ACK, nowPs);
+    }
+    if (last)
+    {
+        const RoceCompletion completion{frame.wrId,
+                                        m_received,
+                                        RoceStatus::SUCCESS,
+                                        RoceClock::ToTime(nowPs)};
+        m_received = 0;
+        m_counters.messagesReceived++;
+        Complete(completion, false);
+    }
+}
+
+} // namespace ns3

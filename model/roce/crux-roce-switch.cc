@@ -1,0 +1,437 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ *
+ * crux-roce-switch: forwarding, ECMP, shared buffer and PFC thresholds.
+ *
+ * Place: model/roce (C++17). Depends on crux-roce-net-device and crux-topology (hash).
+ */
+#include "crux-roce-switch.h"
+
+#include "ns3/crux-topology.h"
+#include "ns3/double.h"
+#include "ns3/log.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <iostream>
+#include <sstream>
+
+namespace ns3
+{
+
+NS_LOG_COMPONENT_DEFINE("RoceSwitch");
+NS_OBJECT_ENSURE_REGISTERED(RoceSwitch);
+
+/** First address of the densely stored routes, and how many there may be. */
+static constexpr uint32_t DENSE_BASE = 0x0a000000;
+static constexpr uint32_t DENSE_SIZE = 1 << 20;
+
+TypeId
+RoceSwitch::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::RoceSwitch")
+            .SetParent<Object>()
+            .SetGroupName("Crux")
+            .AddConstructor<RoceSwitch>()
+            .AddAttribute("EcmpSeed",
+                          "Seed of the ECMP hash; crux_ecmp_seed(fabric seed, node)",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&RoceSwitch::m_seed),
+                          MakeUintegerChecker<uint64_t>())
+            .AddAttribute("SharedBuffer",
+                          "Buffer shared by all ports, besides the headroom, bytes",
+                          UintegerValue(32 << 20),
+                          MakeUintegerAccessor(&RoceSwitch::m_sharedBuffer),
+                          MakeUintegerChecker<uint64_t>(0, uint64_t(1) << 50))
+            .AddAttribute("BufferSize",
+                          "Bound of shared buffer and headroom together, bytes; 0: no bound",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&RoceSwitch::m_bufferSize),
+                          MakeUintegerChecker<uint64_t>(0, uint64_t(1) << 50))
+            .AddAttribute("Alpha",
+                          "Dynamic threshold: share of the free shared buffer, 1/1024 to 64",
+                          DoubleValue(0.125),
+                          MakeDoubleAccessor(&RoceSwitch::m_alpha),
+                          MakeDoubleChecker<double>(1.0 / 1024, 64))
+            .AddAttribute("HeadroomScale",
+                          "Headroom reserved / headroom needed, 0 to 16; below 1 is not lossless",
+                          DoubleValue(1),
+                          MakeDoubleAccessor(&RoceSwitch::m_headroomScale),
+                          MakeDoubleChecker<double>(0, 16))
+            .AddAttribute("ResumeOffset",
+                          "How far below the threshold a paused class resumes, bytes",
+                          UintegerValue(3072),
+                          MakeUintegerAccessor(&RoceSwitch::m_resumeOffset),
+                          MakeUintegerChecker<uint64_t>());
+    return tid;
+}
+
+RoceSwitch::RoceSwitch()
+{
+    m_random = CreateObject<UniformRandomVariable>();
+}
+
+RoceSwitch::~RoceSwitch()
+{
+}
+
+void
+RoceSwitch::DoDispose()
+{
+    m_ports.clear();
+    m_random = nullptr;
+    Object::DoDispose();
+}
+
+uint32_t
+RoceSwitch::AddPort(Ptr<RoceNetDevice> device)
+{
+    if (device->GetSwitch() || device->GetHost())
+    {
+        NS_FATAL_ERROR("RoceSwitch: device " << device->GetLabel() << " already has an owner");
+    }
+    const auto number = static_cast<uint32_t>(m_ports.size());
+    m_ports.emplace_back();
+    m_ports.back().device = device;
+    device->SetSwitch(this, number);
+    return number;
+}
+
+uint32_t
+RoceSwitch::GetNPorts() const
+{
+    return static_cast<uint32_t>(m_ports.size());
+}
+
+Ptr<RoceNetDevice>
+RoceSwitch::GetPort(uint32_t port) const
+{
+    return m_ports.at(port).device;
+}
+
+// ---------------------------------------------------------------------------
+// Routes
+
+uint32_t
+RoceSwitch::AddGroup(const std::vector<uint32_t>& ports)
+{
+    if (ports.empty())
+    {
+        NS_FATAL_ERROR("RoceSwitch: a route without ports");
+    }
+    for (uint32_t port : ports)
+    {
+        if (port >= m_ports.size())
+        {
+            NS_FATAL_ERROR("RoceSwitch: route over port " << port << " of a switch with "
+                                                          << m_ports.size() << " ports");
+        }
+    }
+    const auto it = m_groupIds.emplace(ports, static_cast<uint32_t>(m_groups.size()));
+    if (it.second)
+    {
+        m_groups.push_back(ports);
+    }
+    return it.first->second;
+}
+
+void
+RoceSwitch::AddRouteGroup(uint32_t dstIp, uint32_t group)
+{
+    if (group >= m_groups.size())
+    {
+        NS_FATAL_ERROR("RoceSwitch: route over group " << group << " of " << m_groups.size());
+    }
+    const uint32_t i = dstIp - DENSE_BASE;
+    if (i >= DENSE_SIZE)
+    {
+        m_sparse[dstIp] = group + 1;
+        return;
+    }
+    if (i >= m_dense.size())
+    {
+        m_dense.resize(i + 1);
+    }
+    m_dense[i] = group + 1;
+}
+
+void
+RoceSwitch::AddRoute(uint32_t dstIp, const std::vector<uint32_t>& ports)
+{
+    AddRouteGroup(dstIp, AddGroup(ports));
+}
+
+uint32_t
+RoceSwitch::FindGroup(uint32_t dstIp) const
+{
+    const uint32_t i = dstIp - DENSE_BASE;
+    if (i < m_dense.size())
+    {
+        return m_dense[i];
+    }
+    const auto it = m_sparse.find(dstIp);
+    return it == m_sparse.end() ? 0 : it->second;
+}
+
+std::vector<uint32_t>
+RoceSwitch::GetRoute(uint32_t dstIp) const
+{
+    const uint32_t group = FindGroup(dstIp);
+    return group ? m_groups[group - 1] : std::vector<uint32_t>();
+}
+
+uint32_t
+RoceSwitch::GetNGroups() const
+{
+    return static_cast<uint32_t>(m_groups.size());
+}
+
+uint32_t
+RoceSwitch::SelectPort(const RoceFrame& frame) const
+{
+    const uint32_t group = FindGroup(frame.dstIp);
+    if (group == 0)
+    {
+        return UINT32_MAX;
+    }
+    const std::vector<uint32_t>& ports = m_groups[group - 1];
+    if (ports.size() == 1)
+    {
+        return ports[0];
+    }
+    const crux_five_tuple tuple = {frame.srcIp,
+                                   frame.dstIp,
+                                   frame.srcPort,
+                                   frame.dstPort,
+                                   frame.protocol};
+    return ports[crux_ecmp_hash(&tuple, m_seed) % ports.size()];
+}
+
+// ---------------------------------------------------------------------------
+// Buffer
+
+void
+RoceSwitch::Configure()
+{
+    m_configured = true;
+    uint64_t total = 0;
+    for (Port& port : m_ports)
+    {
+        const uint32_t classes = __builtin_popcount(port.device->GetLosslessClasses());
+        port.headroom = static_cast<uint64_t>(m_headroomScale * port.device->GetHeadroom());
+        total += classes * port.headroom;
+    }
+    m_sharedSize = m_sharedBuffer;
+    if (m_bufferSize && m_bufferSize < total + m_sharedBuffer)
+    {
+        m_sharedSize = m_bufferSize > total ? m_bufferSize - total : 0;
+        if (m_bufferSize < total)
+        {
+            for (Port& port : m_ports)
+            {
+                port.headroom = static_cast<uint64_t>(double(port.headroom) * m_bufferSize / total);
+            }
+        }
+    }
+    for (const std::string& line : Check())
+    {
+        std::cerr << "crux: warning: " << line << std::endl;
+    }
+}
+
+std::vector<std::string>
+RoceSwitch::Check()
+{
+    std::vector<std::string> lines;
+    if (!m_configured)
+    {
+        Configure();
+    }
+    for (const Port& port : m_ports)
+    {
+        const RoceNetDevice& device = *port.device;
+        const Ptr<RoceNetDevice> peer = device.GetPeer();
+        const uint8_t lossless = device.GetLosslessClasses();
+        if (!peer || !lossless)
+        {
+            continue;
+        }
+        std::ostringstream line;
+        if (port.headroom < device.GetHeadroom())
+        {
+            line << "port " << device.GetLabel() << ": headroom is " << port.headroom
+                 << " bytes per lossless class, needs " << device.GetHeadroom()
+                 << "; lossless classes may lose frames (HeadroomScale, BufferSize)";
+        }
+        else if (lossless & ~peer->GetLosslessClasses())
+        {
+            line << "port " << device.GetLabel() << ": lossless classes 0x" << std::hex
+                 << +lossless << ", but 0x" << +peer->GetLosslessClasses() << " at "
+                 << peer->GetLabel() << "; frames of the others are not protected on this link";
+        }
+        else if (device.GetRateBps() != peer->GetRateBps())
+        {
+            line << "port " << device.GetLabel() << " sends at " << device.GetRateBps()
+                 << " bit/s, its other end " << peer->GetLabel() << " at " << peer->GetRateBps();
+        }
+        if (!line.str().empty())
+        {
+            lines.push_back(line.str());
+        }
+    }
+    return lines;
+}
+
+uint64_t
+RoceSwitch::GetSharedSize() const
+{
+    return m_configured ? m_sharedSize : m_sharedBuffer;
+}
+
+uint64_t
+RoceSwitch::GetUsed() const
+{
+    return m_sharedUsed + m_headroomUsed;
+}
+
+int64_t
+RoceSwitch::AssignStreams(int64_t stream)
+{
+    m_random->SetStream(stream);
+    return 1;
+}
+
+uint64_t
+RoceSwitch::Threshold() const
+{
+    return static_cast<uint64_t>(m_alpha * static_cast<double>(m_sharedSize - m_sharedUsed));
+}
+
+bool
+RoceSwitch::AdmitLossless(RoceFrame* frame, Port& in, int64_t nowPs)
+{
+    Account& account = in.account[frame->cls];
+    const uint64_t bytes = frame->wireBytes;
+    frame->lossless = true;
+    if (!account.paused && account.shared + bytes <= Threshold() &&
+        bytes <= m_sharedSize - m_sharedUsed)
+    {
+        account.shared += bytes;
+        m_sharedUsed += bytes;
+        return true;
+    }
+    const bool fits = account.headroom + bytes <= in.headroom;
+    if (fits)
+    {
+        account.headroom += bytes;
+        m_headroomUsed += bytes;
+    }
+    if (!account.paused && account.shared + account.headroom > 0)
+    {
+        account.paused = true;
+        in.device->SetIngressPaused(frame->cls, true, nowPs);
+    }
+    return fits;
+}
+
+bool
+RoceSwitch::AdmitLossy(RoceFrame* frame, const RoceNetDevice& out)
+{
+    const uint64_t bytes = frame->wireBytes;
+    frame->lossless = false;
+    if (out.GetQueueBytes(frame->cls) + bytes > Threshold() ||
+        bytes > m_sharedSize - m_sharedUsed)
+    {
+        return false;
+    }
+    m_sharedUsed += bytes;
+    return true;
+}
+
+void
+RoceSwitch::Mark(RoceFrame* frame, RoceNetDevice& out)
+{
+    const RoceEcnCurve& curve = out.Curve(frame->cls);
+    const uint64_t queue = out.GetQueueBytes(frame->cls) + frame->wireBytes;
+    if (queue <= curve.kmin)
+    {
+        return;
+    }
+    if (queue > curve.kmax ||
+        m_random->GetValue() * static_cast<double>(curve.kmax - curve.kmin) <
+            curve.pmax * static_cast<double>(queue - curve.kmin))
+    {
+        out.MarkCe(*frame);
+    }
+}
+
+void
+RoceSwitch::Receive(RoceFrame* frame, uint32_t port, int64_t nowPs)
+{
+    if (!m_configured)
+    {
+        Configure();
+    }
+    Port& in = m_ports[port];
+    const uint32_t to = frame->etherType == 0x0800 ? SelectPort(*frame) : UINT32_MAX;
+    if (to == UINT32_MAX)
+    {
+        in.device->Drop(frame, RoceDropReason::NO_ROUTE);
+        return;
+    }
+    if (frame->ttl <= 1)
+    {
+        in.device->Drop(frame, RoceDropReason::TTL);
+        return;
+    }
+    frame->ttl--;
+    RoceNetDevice& out = *m_ports[to].device;
+    if (out.IsIdle(frame->cls, nowPs))
+    {
+        out.SendDirect(frame, nowPs);
+        return;
+    }
+    frame->ingress = port;
+    const bool lossless = in.device->IsLossless(frame->cls);
+    if (!(lossless ? AdmitLossless(frame, in, nowPs) : AdmitLossy(frame, out)))
+    {
+        in.device->Drop(frame, lossless ? RoceDropReason::HEADROOM : RoceDropReason::BUFFER);
+        return;
+    }
+    if ((frame->ecn == ROCE_ECT0 || frame->ecn == 1) && (out.GetEcnClasses() >> frame->cls & 1))
+    {
+        Mark(frame, out);
+    }
+    out.Enqueue(frame, nowPs);
+}
+
+void
+RoceSwitch::Release(RoceFrame* frame, int64_t nowPs)
+{
+    const uint64_t bytes = frame->wireBytes;
+    if (!frame->lossless)
+    {
+        m_sharedUsed -= bytes;
+        return;
+    }
+    Port& in = m_ports[frame->ingress];
+    Account& account = in.account[frame->cls];
+    const uint64_t fromHeadroom = std::min(account.headroom, bytes);
+    account.headroom -= fromHeadroom;
+    m_headroomUsed -= fromHeadroom;
+    account.shared -= bytes - fromHeadroom;
+    m_sharedUsed -= bytes - fromHeadroom;
+    if (account.paused && account.headroom == 0)
+    {
+        const uint64_t threshold = Threshold();
+        const uint64_t resume = threshold > m_resumeOffset ? threshold - m_resumeOffset : 0;
+        if (account.shared <= resume)
+        {
+            account.paused = false;
+            in.device->SetIngressPaused(frame->cls, false, nowPs);
+        }
+    }
+}
+
+} // namespace ns3
