@@ -101,7 +101,8 @@ static int compare_id(const void *a, const void *b)
 
 static bool same(double a, double b)
 {
-	return a == b || fabs(a - b) <= SAME * fmax(fabs(a), fabs(b));
+	return a == b ||
+	       (isfinite(a) && isfinite(b) && fabs(a - b) <= SAME * fmax(fabs(a), fabs(b)));
 }
 
 /* End of the run of rows from `i` on whose key equals the run's first. */
