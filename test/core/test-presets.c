@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-2.0-only
+ *
+ * Unit test of crux-spec and crux-presets: descriptions, numbers, defaults,
+ * oversubscription, refusals.
+ *
+ * Place: test/core. Depends on libcrux.
+ */
+#include "crux-check.h"
+#include "crux-oom.h"
+#include "crux-presets.h"
+#include "crux-spec.h"
+
+struct built {
+	enum crux_status status;
+	struct crux_error err;
+	struct crux_topology *topo;
+	struct crux_text notes;
+};
+
+static struct built build(const char *description)
+{
+	struct built b = {CRUX_OK, {CRUX_OK, ""}, NULL, {NULL, 0, 0}};
+
+	b.status = crux_preset_build(description, &b.topo, &b.notes, &b.err);
+	return b;
+}
+
+static void done(struct built *b)
+{
+	if (!b->status)
+		crux_topology_destroy(b->topo);
+	crux_free(b->notes.text);
+}
+
+static uint32_t count_links(const struct crux_topology *topo, const char *from, const char *to,
+			    uint64_t *rate)
+{
+	struct crux_node_id a, b;
+	const struct crux_link_id *out;
+	uint32_t n, i, count = 0;
+
+	if (crux_topology_find(topo, from, &a, NULL) || crux_topology_find(topo, to, &b, NULL))
+		return UINT32_MAX;
+	out = crux_topology_out(topo, a, &n);
+	for (i = 0; i < n; i++)
+		if (crux_topology_link(topo, out[i])->dst.v == b.v) {
+			count++;
+			*rate = crux_topology_link(topo, out[i])->rate_bps;
+		}
+	return count;
+}
+
+/*
+ * The paper's testbed (6.1): 2 ToR x 6 hosts x 8 GPUs = 96 GPUs, 4 NICs of 200 Gbit/s.
+ * A ToR's hosts send 6 x 4 x 200 = 4,800 Gbit/s; over 2 aggregation switches at 200
+ * Gbit/s that is 4800 / (oversub x 2 x 200) = 12, 6, 3 cables for 1:1, 2:1, 4:1.
+ */
+static void testbed(void)
+{
+	static const struct {
+		const char *description;
+		uint32_t uplinks;
+	} want[] = {{"testbed", 12},
+		    {"testbed:oversub=1", 12},
+		    {"testbed:oversub=2", 6},
+		    {"testbed:oversub=4", 3},
+		    {"testbed:uplinks=5", 5},
+		    {"testbed:oversub=2,uplink_gbps=400", 3},
+		    {"testbed:oversub=1.5", 8},
+		    {"testbed:oversub=4,aggs=4,nic_gbps=400", 3}};
+	size_t i;
+
+	for (i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+		struct built b = build(want[i].description);
+		uint64_t rate = 0;
+
+		if (b.status) {
+			CHECK_FAIL("%s: %s", want[i].description, b.err.text);
+			continue;
+		}
+		CHECK_U64(crux_topology_n_hosts(b.topo), 12);
+		CHECK_U64(crux_topology_n_gpus(b.topo), 96);
+		CHECK_U64(count_links(b.topo, "tor0", "agg0", &rate), want[i].uplinks);
+		CHECK_U64(count_links(b.topo, "agg1", "tor1", &rate), want[i].uplinks);
+		CHECK_U64(count_links(b.topo, "h5.nic3", "tor0", &rate), 1);
+		CHECK_U64(count_links(b.topo, "h6.nic0", "tor1", &rate), 1);
+		CHECK_U64(count_links(b.topo, "h6.nic0", "tor0", &rate), 0);
+		done(&b);
+	}
+}
+
+static void defaults(void)
+{
+	struct built b = build("testbed");
+	const struct crux_host *host;
+	uint64_t rate = 0;
+	struct crux_node_id id;
+	uint32_t n;
+
+	CHECK_U64(b.status, CRUX_OK);
+	host = crux_topology_host(b.topo, 0);
+	CHECK_U64(host->n_gpus, 8);
+	CHECK_U64(host->n_nics, 4);
+	/* Two GPUs behind each NIC's PCIe switch. */
+	CHECK_U64(host->gpu_nic[0], 0);
+	CHECK_U64(host->gpu_nic[1], 0);
+	CHECK_U64(host->gpu_nic[2], 1);
+	CHECK_U64(host->gpu_nic[7], 3);
+	CHECK_U64(count_links(b.topo, "h0.nic0", "tor0", &rate), 1);
+	CHECK_U64(rate, UINT64_C(200000000000));
+	CHECK_U64(count_links(b.topo, "h0.gpu3", "h0.pcie1", &rate), 1);
+	CHECK_U64(rate, UINT64_C(256000000000));
+	CHECK_U64(count_links(b.topo, "h0.gpu3", "h0.nvswitch0", &rate), 1);
+	CHECK_U64(rate, UINT64_C(2400000000000));
+	CHECK_U64(crux_topology_find(b.topo, "tor0", &id, NULL), CRUX_OK);
+	CHECK_U64(crux_topology_link(b.topo, crux_topology_out(b.topo, id, &n)[0])->delay_ps,
+		  1000000);
+	/* What the paper leaves out is said. */
+	CHECK_HAS(b.notes.text, "12 uplinks of 200 Gbit/s");
+	CHECK_HAS(b.notes.text, "1000 ns");
+	done(&b);
+	/* clos: 4 x 4 hosts; 4 x 4 x 200 / (2 x 200) = 8. */
+	b = build("clos");
+	CHECK_U64(b.status, CRUX_OK);
+	CHECK_U64(crux_topology_n_hosts(b.topo), 16);
+	CHECK_U64(count_links(b.topo, "tor3", "agg1", &rate), 8);
+	done(&b);
+	/* 1 x 1 x 200 / (2 x 200) = 0.5: the default is rounded up. */
+	b = build("clos:tors=2,hosts=1,gpus=1,nics=1");
+	CHECK_U64(b.status, CRUX_OK);
+	CHECK_U64(count_links(b.topo, "tor1", "agg1", &rate), 1);
+	done(&b);
+}
+
+static void refusals(void)
+{
+	static const struct {
+		const char *description;
+		enum crux_status status;
+		const char *has;
+	} bad[] = {
+		{"", CRUX_SYNTAX, "name"},
+		{"ring", CRUX_NOT_FOUND, "known: testbed, clos, lingjun:FILE"},
+		{"testbed:", CRUX_SYNTAX, "nothing behind the colon"},
+		{"testbed:tor=2", CRUX_UNKNOWN_KEY, "unknown key \"tor\"; known: tors, hosts"},
+		{"testbed:tors", CRUX_SYNTAX, "not key=value"},
+		{"testbed:tors=", CRUX_SYNTAX, "tors has no value"},
+		{"testbed:=2", CRUX_SYNTAX, "not a key"},
+		{"testbed:tors=2,", CRUX_SYNTAX, "not key=value"},
+		{"testbed:,tors=2", CRUX_SYNTAX, "not key=value"},
+		{"testbed:tors=2,tors=2", CRUX_DUPLICATE, "tors is given twice"},
+		{"testbed:tors=0", CRUX_RANGE, "testbed: tors: 0 is not in 1..65536"},
+		{"testbed:tors=-1", CRUX_RANGE, "-1"},
+		{"testbed:tors=2.5", CRUX_RANGE, "2.5 is not a whole number"},
+		{"testbed:tors=2x", CRUX_SYNTAX, "\"2x\" is not a number"},
+		{"testbed:tors= 2", CRUX_SYNTAX, "not a number"},
+		{"testbed:tors=99999999999999999999999", CRUX_RANGE, "99999999999999999999999"},
+		{"testbed:nic_gbps=0", CRUX_RANGE, "nic_gbps: 0"},
+		{"testbed:nic_gbps=-200", CRUX_RANGE, "-200"},
+		{"testbed:nic_gbps=nan", CRUX_SYNTAX, "nan"},
+		{"testbed:nic_gbps=inf", CRUX_SYNTAX, "inf"},
+		{"testbed:nic_gbps=0x10", CRUX_SYNTAX, "0x10"},
+		{"testbed:nic_gbps=1e999", CRUX_RANGE, "1e999"},
+		{"testbed:uplink_gbps=0", CRUX_RANGE, "uplink_gbps"},
+		{"testbed:nics=3", CRUX_RANGE, "3 NICs"},
+		{"testbed:nics=16", CRUX_RANGE, "16 NICs"},
+		{"testbed:gpus=0", CRUX_RANGE, "gpus"},
+		{"testbed:oversub=0", CRUX_RANGE, "oversub"},
+		{"testbed:oversub=2,uplinks=6", CRUX_INVALID, "give one of them"},
+		{"testbed:oversub=5", CRUX_INVALID, "2.4 uplinks each, not a whole number"},
+		{"testbed:oversub=100", CRUX_INVALID, "not a whole number"},
+		{"clos:tors=65536,hosts=65536", CRUX_LIMIT, "4294967296 hosts"},
+		{"clos:tors=60000,hosts=1,aggs=60000,uplinks=1", CRUX_LIMIT, "cables"},
+		{"clos:words", CRUX_SYNTAX, "not key=value"},
+		{"lingjun", CRUX_SYNTAX, "no file"},
+		{"lingjun:psw=2", CRUX_SYNTAX, "no file"},
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct built b = build(bad[i].description);
+
+		if (b.status != bad[i].status)
+			CHECK_FAIL("%s: %s", bad[i].description, crux_status_name(b.status));
+		CHECK_U64(b.err.status, bad[i].status);
+		CHECK_HAS(b.err.text, bad[i].has);
+		CHECK(!strchr(b.err.text, '\n'));
+		done(&b);
+	}
+}
+
+static void numbers(void)
+{
+	uint64_t whole = 7;
+	double real = 7;
+
+	CHECK_U64(crux_parse_whole("18446744073709551615", 0, UINT64_MAX, "x", &whole, NULL), 0);
+	CHECK_U64(whole, UINT64_MAX);
+	CHECK_U64(crux_parse_whole("18446744073709551616", 0, UINT64_MAX, "x", &whole, NULL),
+		  CRUX_RANGE);
+	CHECK_U64(crux_parse_whole("", 0, 9, "x", &whole, NULL), CRUX_SYNTAX);
+	CHECK_U64(crux_parse_whole("+1", 0, 9, "x", &whole, NULL), CRUX_SYNTAX);
+	CHECK_U64(crux_parse_whole("10", 0, 9, "x", &whole, NULL), CRUX_RANGE);
+	CHECK_U64(whole, UINT64_MAX);
+	CHECK_U64(crux_parse_real("2.5e-1", 0, 1, "x", &real, NULL), CRUX_OK);
+	CHECK_NEAR(real, 0.25, 0);
+	CHECK_U64(crux_parse_real("-1", -2, 1, "x", &real, NULL), CRUX_OK);
+	CHECK_U64(crux_parse_real(".", 0, 1, "x", &real, NULL), CRUX_SYNTAX);
+	CHECK_U64(crux_parse_real("1e", 0, 1, "x", &real, NULL), CRUX_SYNTAX);
+	CHECK_U64(crux_parse_real("1 ", 0, 1, "x", &real, NULL), CRUX_SYNTAX);
+	CHECK_U64(crux_parse_real("", 0, 1, "x", &real, NULL), CRUX_SYNTAX);
+	CHECK_NEAR(real, -1, 0);
+}
+
+/* 20,000 random strings from the alphabet of descriptions: no crash, one line for an error. */
+static void fuzz(void)
+{
+	static const char *const parts[] = {"testbed", "clos", ":",  ",",    "=",   "tors",
+					    "hosts",   "aggs", "1",  "2",    "-",   "0",
+					    "oversub", "gpus", "x",  "1e3",  ".",   "uplinks",
+					    "nics",    "4",    "\n", "\xff", "8e9", "delay_ns"};
+	struct crux_rng rng;
+	uint32_t i, accepted = 0;
+
+	crux_rng_init(&rng, 42, 0);
+	for (i = 0; i < 20000; i++) {
+		char text[200] = "";
+		uint32_t k, n = 1 + (uint32_t)crux_rng_below(&rng, 12);
+		struct built b;
+
+		if (i % 2)
+			strcpy(text, "clos:tors=2,hosts=1,");
+		for (k = 0; k < n; k++)
+			strcat(text, parts[crux_rng_below(&rng, sizeof(parts) / sizeof(parts[0]))]);
+		b = build(text);
+		accepted += !b.status;
+		if (b.status && (!b.err.text[0] || b.err.status != b.status))
+			CHECK_FAIL("\"%s\": %s without a text", text, crux_status_name(b.status));
+		done(&b);
+	}
+	CHECK(accepted > 0);
+}
+
+static enum crux_status clos_and_gone(struct crux_error *err)
+{
+	struct crux_topology *topo;
+	struct crux_text notes = {NULL, 0, 0};
+	enum crux_status status =
+		crux_preset_build("clos:tors=2,hosts=1,uplinks=1,delay_ns=5", &topo, &notes, err);
+
+	if (!status)
+		crux_topology_destroy(topo);
+	crux_free(notes.text);
+	return status;
+}
+
+static void out_of_memory(void)
+{
+	CHECK(oom_every_count(clos_and_gone, 1) > 20);
+}
+
+int main(void)
+{
+	RUN(testbed);
+	RUN(defaults);
+	RUN(refusals);
+	RUN(numbers);
+	RUN(fuzz);
+	RUN(out_of_memory);
+	return DONE();
+}
