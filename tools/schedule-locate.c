@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only
  *
- * crux-json-locate: from the place in a message to a line of the text; see
+ * schedule-locate: from the place in a message to a line of the text; see
  * crux_json_locate in crux-json.h. Works on text that has been parsed, so it
  * need not check it. Depends on crux-json and jansson.
  */
