@@ -72,8 +72,8 @@ testbed 'unknown engine' steam --engine=steam --db=out/x.db
 testbed 'unknown scheduler' nobody --scheduler=nobody --db=out/x.db
 testbed 'unknown model' elephant --jobs=elephant:8 --db=out/x.db
 testbed 'job larger than the cluster' 97 --jobs=gpt:97 --db=out/x.db
-testbed 'job of no GPU' gpt:0 --jobs=gpt:0 --db=out/x.db
-testbed 'job of negative size' gpt:-8 --jobs=gpt:-8 --db=out/x.db
+testbed 'job of no GPU' 'gpt: 0' --jobs=gpt:0 --db=out/x.db
+testbed 'job of negative size' 'gpt: -8' --jobs=gpt:-8 --db=out/x.db
 testbed 'unknown topology' moebius --topology=moebius --db=out/x.db
 testbed 'unknown placement' elsewhere --placement=elsewhere --db=out/x.db
 testbed 'topology file missing' nowhere.csv --topology=lingjun:nowhere.csv --db=out/x.db
