@@ -7,7 +7,7 @@
 #include "crux-check.h"
 #include "crux-csv.h"
 #include "crux-lingjun.h"
-#include "crux-oom.h"
+#include "crux-oom-count.h"
 #include "crux-presets.h"
 
 #ifndef CRUX_SOURCE_DIR

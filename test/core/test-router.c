@@ -6,7 +6,7 @@
  * Place: test/core. Depends on libcrux.
  */
 #include "crux-check.h"
-#include "crux-oom.h"
+#include "crux-oom-count.h"
 #include "crux-presets.h"
 #include "crux-topology.h"
 

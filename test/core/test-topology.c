@@ -5,7 +5,7 @@
  * Place: test/core. Depends on libcrux.
  */
 #include "crux-check.h"
-#include "crux-oom.h"
+#include "crux-oom-count.h"
 #include "crux-topology.h"
 
 #define GBPS UINT64_C(1000000000)
