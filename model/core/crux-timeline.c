@@ -58,7 +58,8 @@ static bool step(const struct circle *c, struct orbit *o)
 	} else {
 		d = c->d2;
 		o->room_up = fmin(o->room_up, c->period - r);
-		o->room_down = fmin(o->room_down, r - c->jump);
+		/* The jump itself is not of this piece. */
+		o->room_down = fmin(o->room_down, fmax(r - c->jump - 2 * c->same, 0));
 	}
 	o->moved += d;
 	o->steps += 1;
@@ -106,8 +107,7 @@ static double mean_displacement(const struct circle *c, double *error_s)
 
 		if (!step(c, &o)) {
 			/* In the flat piece all is as from its end, where we began. */
-			back = o.phase > c->period / 2 && o.phase > c->jump ? o.phase - c->period
-									    : o.phase;
+			back = o.phase > c->period - c->same ? o.phase - c->period : o.phase;
 			return (o.moved + c->flat - back) / o.steps;
 		}
 		if (returned(c, &o)) {

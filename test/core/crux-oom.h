@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only
  *
- * crux-oom: fail the allocation at every count until a construction succeeds, and
- * count what is still allocated. For tests of construction and its unwinding.
+ * crux-oom: an allocator that fails at a given count and knows what is still held.
  *
- * Place: test/core. Depends on crux-base, crux-check. Included once by a test.
+ * Place: test/core. For tests that make every allocation of a call fail in turn:
+ *
+ *	OOM_EVERY(status, call(...), cleanup);
+ *
+ * runs the call with allocation 1, 2, ... failing until it succeeds, checks that
+ * each failure is CRUX_NOMEM and leaks nothing, then runs the cleanup.
  */
 #ifndef CRUX_OOM_H
 #define CRUX_OOM_H
@@ -13,59 +17,50 @@
 
 #include <stdlib.h>
 
-struct oom_state {
-	long left; /* growing calls that still succeed */
-	long live; /* blocks that are allocated */
+struct oom {
+	long left; /* allocations until the one that fails */
+	long held; /* blocks not freed */
 };
 
 static void *oom_resize(void *context, void *old, size_t bytes)
 {
-	struct oom_state *state = context;
+	struct oom *oom = context;
 	void *p;
 
 	if (!bytes) {
-		state->live -= old != NULL;
+		oom->held -= old != NULL;
 		free(old);
 		return NULL;
 	}
-	if (state->left-- <= 0)
+	if (oom->left-- == 0)
 		return NULL;
 	p = realloc(old, bytes);
-	state->live += p && !old;
+	oom->held += p && !old;
 	return p;
 }
 
-/**
- * Call @p make with 0, step, 2 step, ... allocations allowed until it succeeds. It must return
- * CRUX_NOMEM with a text before that, leave nothing allocated either way (it also
- * destroys what it made), and succeed in the end. Returns the failures met.
- */
-static long oom_every_count(enum crux_status (*make)(struct crux_error *err), long step)
-{
-	struct oom_state state = {0, 0};
-	const struct crux_allocator allocator = {oom_resize, &state};
-	long n, failures = 0;
-
-	crux_set_allocator(&allocator);
-	for (n = 0; n < 1000000; n += step) {
-		struct crux_error err = {CRUX_OK, ""};
-		enum crux_status status;
-
-		state.left = n;
-		status = make(&err);
-		if (state.live)
-			CHECK_FAIL("with %ld allocations %ld blocks are left", n, state.live);
-		if (!status)
-			break;
-		failures++;
-		if (status != CRUX_NOMEM || err.status != CRUX_NOMEM || !err.text[0])
-			CHECK_FAIL("with %ld allocations: %s \"%s\" instead of NOMEM", n,
-				   crux_status_name(status), err.text);
-		if (state.live || (status != CRUX_NOMEM))
-			break;
-	}
-	crux_set_allocator(NULL);
-	return failures;
-}
+#define OOM_EVERY(status, call, cleanup)                                                           \
+	do {                                                                                       \
+		struct oom oom_ = {0, 0};                                                          \
+		struct crux_allocator allocator_ = {oom_resize, &oom_};                            \
+		long count_ = 0;                                                                   \
+		crux_set_allocator(&allocator_);                                                   \
+		for (;; count_++) {                                                                \
+			oom_.left = count_;                                                        \
+			(status) = (call);                                                         \
+			if ((status) == CRUX_OK)                                                   \
+				break;                                                             \
+			CHECK_U64((status), CRUX_NOMEM);                                           \
+			CHECK_I64(oom_.held, 0);                                                   \
+			if ((status) != CRUX_NOMEM || oom_.held)                                   \
+				break;                                                             \
+		}                                                                                  \
+		if ((status) == CRUX_OK) {                                                         \
+			cleanup;                                                                   \
+		}                                                                                  \
+		CHECK_I64(oom_.held, 0);                                                           \
+		CHECK(count_ > 0);                                                                 \
+		crux_set_allocator(NULL);                                                          \
+	} while (0)
 
 #endif /* CRUX_OOM_H */
