@@ -3,9 +3,10 @@
 #
 # Examples that run as tests: by ./crux test, and by ns-3's test.py inside a tree. A row is the
 # command, whether to run it, whether to run it under valgrind. Options hold no quotes or blanks.
-# Commands run in a folder of their own that is thrown away.
+# ./crux test runs them in a folder of their own; test.py in the root of its tree, where
+# crux-testbed.db then stays.
 cpp_examples = [
-    ("crux-testbed --engine=flow --iterations=4 --db= --picture=none", "True", "False"),
-    ("crux-testbed --engine=packet --jobs=gpt:16,bert:8 --iterations=2 --scale=100 --db= --picture=none", "True", "False"),
+    ("crux-testbed --engine=flow --iterations=4 --picture=none", "True", "False"),
+    ("crux-testbed --engine=packet --jobs=gpt:16,bert:8 --iterations=2 --scale=100 --picture=none", "True", "False"),
 ]
 python_examples = []

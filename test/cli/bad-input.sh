@@ -21,7 +21,7 @@ mkdir in out folder
 echo 'no database' > file.txt
 printf '{"kind": "priority",\n  "jobs": [}\n' > in/broken.json
 : > in/empty.json
-printf '{"kind": "no-such-kind"}\n' > in/unknown-kind.json
+printf '{"kind": "no-such-kind", "input": {}}\n' > in/unknown-kind.json
 printf '[1, 2]\n' > in/array.json
 
 names_and_sizes() { find . -not -path './.stderr' -not -path './.stdout' -ls | awk '{print $3, $7, $11}' | sort; }
