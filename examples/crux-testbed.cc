@@ -58,7 +58,7 @@ main(int argc, char* argv[])
     cmd.AddValue("seed", "of placement, source ports and sampled orders", args.seed);
     cmd.AddValue("levels", "K, priority levels for jobs", args.levels);
     cmd.AddValue("reserved", "classes kept from jobs: standard or none", args.reserved);
-    cmd.AddValue("db", "database file; empty: none", args.db);
+    cmd.AddValue("db", "database file, or none", args.db);
     cmd.AddValue("picture", "PNG file; default: beside the database; none: no picture", args.picture);
     cmd.Parse(argc, argv);
     Time::SetResolution(Time::PS);
@@ -80,7 +80,7 @@ main(int argc, char* argv[])
     options.decide.levels = args.levels;
     options.decide.seed = args.seed;
     options.reserved = args.reserved;
-    options.database = args.db;
+    options.database = args.db == "none" ? "" : args.db;
     options.progress = isatty(STDERR_FILENO);
 
     CruxExperiment experiment(scenario.Get(), options);
@@ -89,5 +89,5 @@ main(int argc, char* argv[])
     crux_status status = experiment.Run(&error);
     CruxPrintTables(std::cout, experiment);
     CruxExitOnError(program, status, error);
-    return CruxDrawPicture(std::cout, args.db, args.picture);
+    return CruxDrawPicture(std::cout, options.database, args.picture);
 }

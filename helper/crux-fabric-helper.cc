@@ -155,6 +155,17 @@ CruxFabric::SetLosslessClasses(uint8_t mask)
     }
 }
 
+int64_t
+CruxFabric::AssignStreams(int64_t stream)
+{
+    const int64_t first = stream;
+    for (auto node = m_switches.Begin(); node != m_switches.End(); ++node)
+    {
+        stream += (*node)->GetObject<RoceSwitch>()->AssignStreams(stream);
+    }
+    return stream - first;
+}
+
 const NodeContainer&
 CruxFabric::GetHosts() const
 {

@@ -58,6 +58,14 @@ class CruxFabric
      */
     void SetLosslessClasses(uint8_t mask);
 
+    /**
+     * Fix the random streams of the switches (ECN marking), so that a run does not depend on
+     * what ran before it in the same process.
+     * \param stream first stream number
+     * \return streams used
+     */
+    int64_t AssignStreams(int64_t stream);
+
     /** \return host nodes, by host index */
     const NodeContainer& GetHosts() const;
     /** \return switch nodes, by rising node id of the topology */

@@ -237,6 +237,7 @@ CruxPacketEngine::Run(const crux_scenario* scenario,
         fabric.Build(scenario->topo, scenario->router, scenario->options.seed, error);
     if (status == CRUX_OK)
     {
+        fabric.AssignStreams(0);
         status = jobs.Install(fabric, scenario, active, error);
     }
     if (status == CRUX_OK)
