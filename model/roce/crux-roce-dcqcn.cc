@@ -109,7 +109,7 @@ void
 RoceDcqcn::Increase()
 {
     const uint32_t low = std::min(m_t, m_b);
-    if (std::max(m_t, m_b) >= m_fastSteps)
+    if (std::max(m_t, m_b) > m_fastSteps)
     {
         m_rt += low > m_fastSteps ? (low - m_fastSteps) * m_rhaiBps : m_raiBps;
         m_rt = std::min(m_rt, m_line);

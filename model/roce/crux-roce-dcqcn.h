@@ -12,9 +12,10 @@
  *   no CNP for AlphaTimer:            a = (1 - g) a
  *   every RateTimer:                  T = T + 1, increase
  *   every ByteCounter bytes sent:     B = B + 1, increase
- *   increase: max(T, B) < F           fast recovery     Rc = (Rt + Rc) / 2
+ *   increase: max(T, B) <= F          fast recovery     Rc = (Rt + Rc) / 2
  *             min(T, B) > F           hyper increase    Rt += (min(T, B) - F) Rhai, then as above
  *             else                    additive increase Rt += Rai, then as above
+ * (F steps of fast recovery as the paper's text has it; T and B count the step being made.)
  * Rt never exceeds the line rate, Rc never falls below MinRate.
  *
  * Defaults: the paper's for 40 Gbit/s (g 1/256, timers 55 us, byte counter 10 MB,

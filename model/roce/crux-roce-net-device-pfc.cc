@@ -47,7 +47,9 @@ RoceNetDevice::GetPauseReactionPs() const
 int64_t
 RoceNetDevice::QuantaPs(uint32_t quanta) const
 {
-    return static_cast<int64_t>(quanta * uint64_t(512000000000000) / m_rateBps);
+    // In 64-bit integers the product would overflow from 36,028 quanta on; as a double it is
+    // exact (44 significant bits).
+    return static_cast<int64_t>(quanta * 512e12 / static_cast<double>(m_rateBps));
 }
 
 uint64_t

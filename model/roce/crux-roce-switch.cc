@@ -234,9 +234,15 @@ RoceSwitch::Configure()
             }
         }
     }
-    for (const std::string& line : Check())
+    const std::vector<std::string> lines = Check();
+    if (!lines.empty())
     {
-        std::cerr << "crux: warning: " << line << std::endl;
+        std::cerr << "crux: warning: " << lines[0];
+        if (lines.size() > 1)
+        {
+            std::cerr << " (and " << lines.size() - 1 << " more ports of this switch)";
+        }
+        std::cerr << std::endl;
     }
 }
 

@@ -102,7 +102,7 @@ class RoceSwitch : public Object
     uint64_t GetUsed() const;
     /**
      * \brief The configuration check: headroom, buffer, thresholds. Runs by itself before the
-     * first frame and writes each warning to stderr, one line that names the port.
+     * first frame and writes the first warning to stderr, with the number of the others.
      * \return the warnings, empty when lossless classes cannot lose a frame
      */
     std::vector<std::string> Check();
