@@ -31,8 +31,8 @@ struct Arguments
     std::string topology{"testbed"};            //!< description
     std::string jobs{"gpt:32,bert:8,bert:8,bert:8"}; //!< figure 19 with three BERT
     std::string placement{"span"};              //!< policy
-    uint64_t iterations{10};                    //!< of the longest job
-    double scale{10};                           //!< computation and bytes are divided by it
+    uint64_t iterations{2};                     //!< of the longest job
+    double scale{1};                            //!< computation and bytes are divided by it
     uint32_t payload{4096};                     //!< bytes
     uint64_t seed{1};                           //!< of everything random
     uint32_t levels{5};                         //!< K
@@ -84,8 +84,10 @@ main(int argc, char* argv[])
     options.progress = isatty(STDERR_FILENO);
 
     CruxExperiment experiment(scenario.Get(), options);
-    CruxPrintScenario(std::cout, scenario.Get());
     crux_error error{};
+    CruxExitOnError(program, experiment.Prepare(&error), error);
+    CruxExitOnError(program, CruxCheckPicture(options.database, args.picture, &error), error);
+    CruxPrintScenario(std::cout, scenario.Get());
     crux_status status = experiment.Run(&error);
     CruxPrintTables(std::cout, experiment);
     CruxExitOnError(program, status, error);

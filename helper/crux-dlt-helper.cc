@@ -15,6 +15,12 @@
 namespace ns3
 {
 
+void
+DltJobHelper::SetRetransmitTimeout(Time timeout)
+{
+    m_retransmitTimeout = timeout;
+}
+
 crux_status
 DltJobHelper::Install(const CruxFabric& fabric,
                       const crux_scenario* scenario,
@@ -110,6 +116,7 @@ DltJobHelper::ConnectFlow(const CruxFabric& fabric,
     for (const auto& qp : {a, b})
     {
         qp->SetAttribute("Payload", UintegerValue(scenario->options.payload_bytes));
+        qp->SetAttribute("RetransmitTimeout", TimeValue(m_retransmitTimeout));
     }
     a->SetSourcePort(facts.ecmp_port);
     if (!RoceQueuePair::Connect(a, b, &why))

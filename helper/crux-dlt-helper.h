@@ -30,6 +30,14 @@ class DltJobHelper
 {
   public:
     /**
+     * Time without progress after which a queue pair sends again. In a lossless fabric nothing is
+     * lost, but a job of a low level may wait long for the link, so that the default is an
+     * InfiniBand local ACK timeout of 20: 4.096 us x 2^20 = 4.295 s, seven times.
+     * \param timeout > 0
+     */
+    void SetRetransmitTimeout(Time timeout);
+
+    /**
      * Install jobs of a scenario. A GPU taken already, or two ranks without a path, is a
      * failure that names both.
      * \param fabric built from the scenario's topology
@@ -67,6 +75,7 @@ class DltJobHelper
                             uint32_t flow,
                             crux_error* error);
 
+    Time m_retransmitTimeout{NanoSeconds(4294967296)}; //!< of every queue pair
     std::vector<Ptr<DltJob>> m_jobs;               //!< [n_jobs]
     std::vector<Ptr<RoceQueuePair>> m_send;        //!< [n_flows]
     std::vector<Ptr<RoceQueuePair>> m_receive;     //!< [n_flows]

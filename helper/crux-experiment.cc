@@ -139,14 +139,17 @@ CruxExperiment::DecideAll(crux_error* error)
 }
 
 crux_status
-CruxExperiment::Run(crux_error* error)
+CruxExperiment::Prepare(crux_error* error)
 {
     crux_status status = Check(error);
-    if (status == CRUX_OK)
-    {
-        status = DecideAll(error);
-    }
-    if (status == CRUX_OK && !m_options.database.empty())
+    return status == CRUX_OK ? DecideAll(error) : status;
+}
+
+crux_status
+CruxExperiment::Run(crux_error* error)
+{
+    crux_status status = CRUX_OK;
+    if (!m_options.database.empty())
     {
         status = crux_store_open(m_options.database.c_str(), &m_store, error);
         if (status == CRUX_OK)

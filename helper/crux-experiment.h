@@ -63,7 +63,15 @@ class CruxExperiment
     CruxExperiment& operator=(const CruxExperiment&) = delete;
 
     /**
-     * Check the options, decide all plans, then run everything and fill the database.
+     * Check the options and decide all plans: whatever can be wrong with the input is found
+     * here, before anything runs or is written.
+     * \param error one line when it fails
+     * \return status
+     */
+    crux_status Prepare(crux_error* error);
+
+    /**
+     * Run everything and fill the database; Prepare has succeeded.
      * \param error one line when it fails
      * \return status; what was finished before a failure is kept in the database
      */

@@ -5,9 +5,13 @@
  */
 #include "crux-picture.h"
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
+#include <unistd.h>
 #include <vector>
 
 extern char** environ;
@@ -43,7 +47,47 @@ RunProgram(std::vector<std::string> words)
     return WIFEXITED(state) ? WEXITSTATUS(state) : 127;
 }
 
+/**
+ * \param database path
+ * \param picture path, or empty
+ * \return where the picture goes
+ */
+std::string
+PicturePath(const std::string& database, const std::string& picture)
+{
+    if (!picture.empty())
+    {
+        return picture;
+    }
+    size_t dot = database.rfind('.');
+    bool extension = dot != std::string::npos && database.find('/', dot) == std::string::npos;
+    return (extension ? database.substr(0, dot) : database) + ".png";
+}
+
 } // namespace
+
+crux_status
+CruxCheckPicture(const std::string& database, const std::string& picture, crux_error* error)
+{
+    if (database.empty() || picture == "none")
+    {
+        return CRUX_OK;
+    }
+    const std::string file = PicturePath(database, picture);
+    // By trying: permission bits mean nothing to root or on a read-only file system.
+    const bool existed = access(file.c_str(), F_OK) == 0;
+    const int fd = open(file.c_str(), O_WRONLY | O_CREAT, 0666);
+    const char* why = fd < 0 ? strerror(errno) : nullptr;
+    if (fd >= 0)
+    {
+        close(fd);
+        if (!existed)
+        {
+            unlink(file.c_str());
+        }
+    }
+    return why ? crux_fail(error, CRUX_IO, "picture %s: %s", file.c_str(), why) : CRUX_OK;
+}
 
 int
 CruxDrawPicture(std::ostream& os, const std::string& database, const std::string& picture)
@@ -52,13 +96,7 @@ CruxDrawPicture(std::ostream& os, const std::string& database, const std::string
     {
         return EXIT_SUCCESS;
     }
-    std::string file = picture;
-    if (file.empty())
-    {
-        size_t dot = database.rfind('.');
-        bool extension = dot != std::string::npos && database.find('/', dot) == std::string::npos;
-        file = (extension ? database.substr(0, dot) : database) + ".png";
-    }
+    const std::string file = PicturePath(database, picture);
     os << "\ndatabase: " << database << std::endl;
     const int code =
         RunProgram({"/usr/bin/python3", CRUX_TOOLS_DIR "/crux-plot.py", database, file});

@@ -8,11 +8,24 @@
 #ifndef CRUX_PICTURE_H
 #define CRUX_PICTURE_H
 
+#include "ns3/crux-base.h"
+
 #include <ostream>
 #include <string>
 
 namespace ns3
 {
+
+/**
+ * Can a picture be written? Checked before anything runs; nothing is left behind.
+ * \param database path; empty: there will be no picture
+ * \param picture path; empty: the database's with .png; "none": no picture
+ * \param error one line with the path when it cannot
+ * \return CRUX_OK or CRUX_IO
+ */
+crux_status CruxCheckPicture(const std::string& database,
+                             const std::string& picture,
+                             crux_error* error);
 
 /**
  * Draw a database as a PNG beside it and say where both are. Without Python or matplotlib it says so
