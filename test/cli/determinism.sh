@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# determinism: the same scenario and seed give the same result tables, byte for byte, in two
+# processes; another seed gives others. With CRUX_BIN2 (programs of another build type) the two
+# builds are compared too. Ends with "N passed, N failed".
+#
+# Place: test/cli. Depends on the programs in $CRUX_BIN (./crux test sets it) and sqlite3.
+set -uo pipefail
+
+bin=${CRUX_BIN:?set CRUX_BIN to the folder of the programs}
+passed=0
+failed=0
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# run DATABASE PROGRAMS OPTIONS...: crux-testbed into a database, dumped without wall-clock times.
+run() {
+    local name=$1 programs=$2
+    shift 2
+    "$programs/crux-testbed" --db="$work/$name.db" --picture=none "$@" > "$work/$name.out" 2>&1 ||
+        return 1
+    sqlite3 "$work/$name.db" .dump | grep -v '^INSERT INTO timing ' > "$work/$name.sql"
+    [ "$(grep -c '^INSERT INTO iteration ' "$work/$name.sql")" -gt 0 ]
+}
+
+# rows NAME: the iterations alone, without the options that were stored.
+rows() { grep '^INSERT INTO iteration ' "$work/$1.sql"; }
+
+result() {
+    if [ "$2" = 0 ]; then
+        passed=$((passed + 1))
+        echo "ok   $1"
+    else
+        failed=$((failed + 1))
+        echo "FAIL $1"
+    fi
+}
+
+for engine in packet flow; do
+    options=("--engine=$engine" --topology=testbed:oversub=4 "--jobs=gpt:32,bert:8,bert:8" --scale=100 --iterations=2)
+    run "$engine-1" "$bin" "${options[@]}" --seed=3 && run "$engine-2" "$bin" "${options[@]}" --seed=3 &&
+        cmp -s "$work/$engine-1.sql" "$work/$engine-2.sql"
+    result "$engine level: same seed, same tables" $?
+    run "$engine-3" "$bin" "${options[@]}" --seed=4 && ! cmp -s <(rows "$engine-1") <(rows "$engine-3")
+    result "$engine level: another seed, other iteration times" $?
+    if [ -n "${CRUX_BIN2:-}" ]; then
+        run "$engine-4" "$CRUX_BIN2" "${options[@]}" --seed=3 &&
+            cmp -s "$work/$engine-1.sql" "$work/$engine-4.sql"
+        result "$engine level: two build types, same tables" $?
+    fi
+done
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
