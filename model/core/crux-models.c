@@ -42,7 +42,7 @@
  * BERT-large (Devlin et al. 2019: 24 layers, hidden 1024), pre-training phase 1:
  * sequence 128. 336,226,108 parameters with both heads and vocabulary 30,522.
  * 256 sequences a GPU and 694 sequences/s on one A100 80GB, mixed precision
- * (NVIDIA DeepLearningExamples, BERT for PaddlePaddle, performance tables).
+ * (NVIDIA DeepLearningExamples, PaddlePaddle/LanguageModeling/BERT, July 2023).
  * FLOP: 72 B s l h^2 (1 + s / (6 h)), SC 2021 eq. 3 without recomputation and
  * without the vocabulary term (the head sees masked tokens only).
  * Data parallel with PyTorch DDP (Li et al., VLDB 2020): FP32 gradients; buckets of
