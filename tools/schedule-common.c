@@ -7,9 +7,16 @@
 #include <float.h>
 #include <stdio.h>
 
-static enum crux_status read_rate(const struct crux_json *at, double *bps, struct crux_error *err)
+enum crux_status schedule_positive(const struct crux_json *at, double *out, struct crux_error *err)
 {
-	return crux_json_real(at, DBL_MIN, SCHEDULE_BIG, bps, err);
+	double x = 0;
+	enum crux_status status = crux_json_real(at, -DBL_MAX, SCHEDULE_BIG, &x, err);
+
+	if (status == CRUX_OK && !(x > 0))
+		return crux_json_fail(at, err, CRUX_RANGE, "%.17g is not above 0", x);
+	if (status == CRUX_OK)
+		*out = x;
+	return status;
 }
 
 static enum crux_status read_link(const struct crux_json *at, bool with_alpha, double *bps,
@@ -21,12 +28,12 @@ static enum crux_status read_link(const struct crux_json *at, bool with_alpha, d
 
 	*alpha_s = 0;
 	if (!with_alpha)
-		return read_rate(at, bps, err);
+		return schedule_positive(at, bps, err);
 	status = crux_json_known(at, known, err);
 	if (status == CRUX_OK)
 		status = crux_json_member(at, "bw_bps", &rate, err);
 	if (status == CRUX_OK)
-		status = read_rate(&rate, bps, err);
+		status = schedule_positive(&rate, bps, err);
 	if (status == CRUX_OK)
 		status = crux_json_opt_real(at, "alpha_s", 0, SCHEDULE_BIG, alpha_s, err);
 	return status;

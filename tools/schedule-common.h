@@ -27,6 +27,9 @@ struct schedule_links {
 enum crux_status schedule_links_read(const struct crux_json *at, bool with_alpha,
 				     struct schedule_links *out, struct crux_error *err);
 void schedule_links_free(struct schedule_links *links);
+/** A real number above 0 (a rate, a length of time). */
+enum crux_status schedule_positive(const struct crux_json *at, double *out, struct crux_error *err);
+
 /** Number of the link that the string at @p at names; CRUX_NOT_FOUND. */
 enum crux_status schedule_link(const struct schedule_links *links, const struct crux_json *at,
 			       uint32_t *out, struct crux_error *err);

@@ -11,7 +11,7 @@
 #include "crux-schedule.h"
 #include "schedule-common.h"
 
-#include <float.h>
+#include <stdio.h>
 #include <string.h>
 
 struct reader {
@@ -179,6 +179,25 @@ static enum crux_status keep_end(void *context, uint32_t job, uint64_t iteration
 	return json_array_append_new(r->ends[job], json_real(row->end_s)) ? CRUX_NOMEM : CRUX_OK;
 }
 
+/* What the engine says of "job J: ..." is said of that item of the list. */
+static enum crux_status run(struct reader *r, const struct crux_json *list,
+			    struct crux_sim_result **result, struct crux_error *err)
+{
+	struct crux_sink sink = {keep_end, r};
+	struct crux_error why = {.text = ""};
+	enum crux_status status = crux_flowsim_run(&r->sim, &sink, result, &why);
+	struct crux_json job;
+	uint32_t j;
+	int n = 0;
+
+	if (status == CRUX_OK)
+		return CRUX_OK;
+	if (sscanf(why.text, "job %u: %n", &j, &n) != 1 || !n || j >= r->sim.n_jobs)
+		return crux_json_fail(list, err, status, "%s", why.text);
+	job = crux_json_item(list, j);
+	return crux_json_fail(&job, err, status, "%s", why.text + n);
+}
+
 static enum crux_status answer_of(const struct reader *r, const struct crux_sim_result *result,
 				  json_t **answer, struct crux_error *err)
 {
@@ -210,9 +229,8 @@ enum crux_status schedule_flowsim(const json_t *input, const struct schedule_arg
 				  json_t **answer, struct crux_error *err)
 {
 	static const char *const known[] = {"links", "jobs", "horizon_s", NULL};
-	struct crux_json at = crux_json_root(input, "input"), where, list;
+	struct crux_json at = crux_json_root(input, "input"), where, list, number = {0};
 	struct reader r = {.n_flows = 0};
-	struct crux_sink sink = {keep_end, &r};
 	struct crux_sim_result *result = NULL;
 	size_t n = 0;
 	enum crux_status status = crux_json_known(&at, known, err);
@@ -223,14 +241,15 @@ enum crux_status schedule_flowsim(const json_t *input, const struct schedule_arg
 	if (status == CRUX_OK)
 		status = schedule_links_read(&where, true, &r.links, err);
 	if (status == CRUX_OK)
-		status = crux_json_get_real(&at, "horizon_s", DBL_MIN, SCHEDULE_BIG,
-					    &r.sim.horizon_s, err);
+		status = crux_json_member(&at, "horizon_s", &number, err);
+	if (status == CRUX_OK)
+		status = schedule_positive(&number, &r.sim.horizon_s, err);
 	if (status == CRUX_OK)
 		status = crux_json_get_array(&at, "jobs", &list, &n, err);
 	if (status == CRUX_OK)
 		status = read_jobs(&r, &list, n, err);
 	if (status == CRUX_OK)
-		status = crux_flowsim_run(&r.sim, &sink, &result, err);
+		status = run(&r, &list, &result, err);
 	if (status == CRUX_OK)
 		status = answer_of(&r, result, answer, err);
 	crux_sim_result_destroy(result);

@@ -10,7 +10,6 @@
 #include "crux-timeline.h"
 #include "schedule-common.h"
 
-#include <float.h>
 #include <string.h>
 
 static enum crux_status read_job(const struct crux_json *at, struct crux_timeline_job *job,
@@ -72,7 +71,7 @@ enum crux_status schedule_timeline(const json_t *input, const struct schedule_ar
 {
 	static const char *const known[] = {"jobs", "high_priority_index", "window_s", "start",
 					    NULL};
-	struct crux_json at = crux_json_root(input, "input"), list;
+	struct crux_json at = crux_json_root(input, "input"), list, number = {0};
 	struct crux_timeline_job job[2];
 	struct crux_timeline_result result[2];
 	int64_t gpus[2], high = 0;
@@ -94,7 +93,9 @@ enum crux_status schedule_timeline(const json_t *input, const struct schedule_ar
 	if (status == CRUX_OK)
 		status = crux_json_get_integer(&at, "high_priority_index", 0, 1, &high, err);
 	if (status == CRUX_OK)
-		status = crux_json_get_real(&at, "window_s", DBL_MIN, SCHEDULE_BIG, &window_s, err);
+		status = crux_json_member(&at, "window_s", &number, err);
+	if (status == CRUX_OK)
+		status = schedule_positive(&number, &window_s, err);
 	if (status == CRUX_OK)
 		status = read_start(&at, &comm, err);
 	if (status == CRUX_OK &&

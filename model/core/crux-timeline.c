@@ -23,7 +23,8 @@ double crux_timeline_alone_s(const struct crux_timeline_job *job)
 struct circle {
 	double period, same;
 	double flat, jump;
-	double d1, d2;
+	double d1, d2; /* lengths of the translations */
+	double m1, m2; /* and modulo the period */
 };
 
 /* The two-translation orbit and what it has kept clear of since `base`. */
@@ -32,6 +33,7 @@ struct orbit {
 	double base_phase, base_moved, base_steps;
 	double room_up, room_down; /* to the ends of the pieces, least over the orbit */
 	double gap_up, gap_down;   /* from the base to the next visited phase */
+	double least, most;	   /* bounds of rho, from returns close to a base */
 };
 
 static void set_base(struct orbit *o)
@@ -45,7 +47,7 @@ static void set_base(struct orbit *o)
 /* One iteration of the lower job; false when it began in the flat piece. */
 static bool step(const struct circle *c, struct orbit *o)
 {
-	double r = o->phase, d;
+	double r = o->phase, d, m;
 
 	if (r <= c->flat + c->same && o->steps > 0)
 		return false;
@@ -53,18 +55,38 @@ static bool step(const struct circle *c, struct orbit *o)
 		return false;
 	if (r <= c->jump + c->same) {
 		d = c->d1;
+		m = c->m1;
 		o->room_up = fmin(o->room_up, fmax(c->jump - r, 0));
 		o->room_down = fmin(o->room_down, fmax(r - c->flat, 0));
 	} else {
 		d = c->d2;
+		m = c->m2;
 		o->room_up = fmin(o->room_up, c->period - r);
 		/* The jump itself is not of this piece. */
 		o->room_down = fmin(o->room_down, fmax(r - c->jump - 2 * c->same, 0));
 	}
 	o->moved += d;
 	o->steps += 1;
-	o->phase = fmod(r + d, c->period);
+	o->phase = r + m < c->period ? r + m : r + m - c->period;
 	return true;
+}
+
+/*
+ * G is monotone: G^n(r) >= r + p T gives rho >= p T / n, and <= likewise. The tightest
+ * are the closest returns, with an error of the order of T / n^2.
+ */
+static void bound(struct orbit *o, double up, double down)
+{
+	double n = o->steps - o->base_steps, moved = o->moved - o->base_moved;
+
+	if (up < o->gap_up) {
+		o->gap_up = up;
+		o->least = fmax(o->least, (moved - up) / n);
+	}
+	if (down < o->gap_down) {
+		o->gap_down = down;
+		o->most = fmin(o->most, (moved + down) / n);
+	}
 }
 
 /* Whether the phase is the base's again; else leap over laps that only drift. */
@@ -81,8 +103,7 @@ static bool returned(const struct circle *c, struct orbit *o)
 	room = drift > 0 ? fmin(o->room_up, o->gap_down - drift)
 			 : fmin(o->room_down, o->gap_up + drift);
 	laps = floor(fmin(room / fabs(drift), MAX_LEAP));
-	o->gap_up = fmin(o->gap_up, up);
-	o->gap_down = fmin(o->gap_down, down);
+	bound(o, up, down);
 	if (laps < 1)
 		return false;
 	o->moved += laps * (o->moved - o->base_moved);
@@ -97,7 +118,7 @@ static bool returned(const struct circle *c, struct orbit *o)
 
 static double mean_displacement(const struct circle *c, double *error_s)
 {
-	struct orbit o = {.phase = c->flat};
+	struct orbit o = {.phase = c->flat, .most = INFINITY};
 	uint32_t power = 1, since = 0;
 
 	*error_s = 0;
@@ -121,8 +142,8 @@ static double mean_displacement(const struct circle *c, double *error_s)
 			set_base(&o);
 		}
 	}
-	*error_s = c->period / o.steps;
-	return o.moved / o.steps;
+	*error_s = fmax(o.most - o.least, 0) / 2 + c->same;
+	return (o.most + o.least) / 2;
 }
 
 double crux_timeline_lower_s(const struct crux_timeline_job *upper,
@@ -152,6 +173,8 @@ double crux_timeline_lower_s(const struct crux_timeline_job *upper,
 	circle.jump = busy + (free_s - rest);
 	circle.d1 = fmax(c, x + busy * windows + g);
 	circle.d2 = fmax(c, x + busy * (windows + 1) + g);
+	circle.m1 = fmod(circle.d1, period);
+	circle.m2 = fmod(circle.d2, period);
 	return mean_displacement(&circle, error_s);
 }
 

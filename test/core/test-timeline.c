@@ -162,7 +162,7 @@ static void long_windows(void)
 		/* n iterations take n rho +- T_u, the window cuts at most one more. */
 		CHECK(isinf(rho) || fabs(w / rho - (double)low.iterations) <=
 					    2 + period / rho + 5000 * error / rho);
-		CHECK(error <= 1e-4 * rho);
+		CHECK(error <= 1e-6 * rho);
 		CHECK(rho >= crux_timeline_alone_s(&l) * (1 - 1e-12));
 	}
 }
