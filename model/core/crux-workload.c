@@ -233,8 +233,10 @@ static enum crux_status network_flow(const struct crux_job *job, const struct cr
 	return status;
 }
 
-/* What never leaves the fixed links has one path of 0 hops. */
-static const struct crux_path_set no_choice = {.n = 1, .hops = 0, .links = NULL};
+/* What never leaves the fixed links has one path of 0 hops; its links are never read. */
+static const struct crux_link_id no_links[1] = {{CRUX_NONE}};
+static const struct crux_path_set no_choice = {
+	.n = 1, .hops = 0, .links = (struct crux_link_id *)no_links};
 
 static void nvlink_flow(const struct crux_job *job, const struct crux_topology *topo,
 			struct gpu_run run, uint32_t i, struct crux_flow *flow)
