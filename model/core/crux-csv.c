@@ -61,7 +61,7 @@ static enum crux_status quoted(struct crux_csv *csv, struct crux_error *err)
 		*write++ = *csv->p;
 		step(csv);
 	}
-	if (csv->p < csv->end && !strchr(",\r\n", *csv->p))
+	if (csv->p < csv->end && (!*csv->p || !strchr(",\r\n", *csv->p)))
 		return fault(csv, "text behind the closing quote of a field", err);
 	/* At least the two quotes were dropped, so there is room. */
 	*write = 0;

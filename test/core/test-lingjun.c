@@ -269,6 +269,31 @@ static void csv(void)
 	crux_csv_clear(&csv);
 }
 
+/* A 0 byte is refused wherever it stands: plain, in quotes, behind them. */
+static void csv_zero_bytes(void)
+{
+	static const char *const texts[] = {"a@b,c\n", "\"a@b\",c\n", "\"a\"@,c\n", "a,@\n"};
+	static const char *const where[] = {"z:1:2: ", "z:1:3: ", "z:1:4: ", "z:1:3: "};
+	size_t i, k;
+
+	for (i = 0; i < 4; i++) {
+		char text[16];
+		size_t n = strlen(texts[i]);
+		struct crux_csv csv;
+		struct crux_error err = {CRUX_OK, ""};
+		bool more;
+
+		memcpy(text, texts[i], n + 1);
+		for (k = 0; k < n; k++)
+			if (text[k] == '@')
+				text[k] = 0;
+		crux_csv_init(&csv, "z", text, n);
+		CHECK_U64(crux_csv_row(&csv, &more, &err), CRUX_SYNTAX);
+		CHECK_HAS(err.text, where[i]);
+		crux_csv_clear(&csv);
+	}
+}
+
 /* 20,000 random texts: rows end, fields lie inside the text, errors name a place. */
 static void csv_fuzz(void)
 {
@@ -329,6 +354,7 @@ int main(void)
 	RUN(bad_files);
 	RUN(bad_keys);
 	RUN(csv);
+	RUN(csv_zero_bytes);
 	RUN(csv_fuzz);
 	RUN(out_of_memory);
 	return DONE();
