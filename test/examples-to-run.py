@@ -3,8 +3,7 @@
 #
 # Examples that run as tests: by ./crux test, and by ns-3's test.py inside a tree. A row is the
 # command, whether to run it, whether to run it under valgrind. Options hold no quotes or blanks.
-# ./crux test runs them in a folder of their own; test.py in the root of its tree, where
-# crux-testbed.db then stays.
+# Both run them in a folder of their own.
 cpp_examples = [
     ("crux-testbed --engine=flow --iterations=4 --picture=none", "True", "False"),
     ("crux-testbed --engine=packet --jobs=gpt:16,bert:8 --iterations=2 --scale=100 --picture=none", "True", "False"),
