@@ -31,7 +31,9 @@ void crux_eventq_free(struct crux_eventq *q)
 
 static bool before(const struct crux_eventq *q, uint32_t a, uint32_t b)
 {
-	return q->time_s[a] < q->time_s[b] || (q->time_s[a] == q->time_s[b] && a < b);
+	double ta = q->time_s[a], tb = q->time_s[b];
+
+	return ta < tb || (ta == tb && a < b);
 }
 
 static void put(struct crux_eventq *q, uint32_t i, uint32_t item)

@@ -74,6 +74,12 @@ struct crux_sim_result {
 };
 
 /**
+ * Check every number; CRUX_INVALID for a job that never ends, CRUX_LIMIT beyond 10^9
+ * iterations of a job. What a job is at fault for begins "job <index>". The run checks first.
+ */
+enum crux_status crux_flowsim_check(const struct crux_sim *sim, struct crux_error *err);
+
+/**
  * Run. Each finished iteration is handed to @p sink as it ends (may be NULL).
  * CRUX_STALLED when jobs wait and nothing can move: the text names them.
  */

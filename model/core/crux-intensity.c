@@ -47,10 +47,10 @@ static bool add_flow(struct tally *tally, const struct crux_problem *problem,
 	for (uint32_t i = 0; i < flow->n_post; i++)
 		network |= add(tally, problem, flow->post[i], bytes);
 	if (candidate) {
-		const struct crux_link_id *links = set->links + (size_t)*candidate * set->hops;
+		size_t first = (size_t)*candidate * set->hops;
 
 		for (uint32_t i = 0; i < set->hops; i++)
-			network |= add(tally, problem, links[i], bytes);
+			network |= add(tally, problem, set->links[first + i], bytes);
 	} else {
 		size_t n = (size_t)set->n * set->hops;
 

@@ -46,7 +46,8 @@ static uint32_t best(const struct select *s, const struct crux_flow *flow)
 	for (uint32_t c = 0; c < set->n; c++) {
 		struct congestion here = ends;
 
-		look(s, set->links + (size_t)c * set->hops, set->hops, &here);
+		if (set->hops)
+			look(s, set->links + (size_t)c * set->hops, set->hops, &here);
 		if (c == 0 || less(here.max, least.max, hops) ||
 		    (!less(least.max, here.max, hops) && less(here.sum, least.sum, hops))) {
 			least = here;

@@ -133,7 +133,7 @@ static void whole_seconds(void)
 		cases++;
 		want = unit * walk(cu, bu, gu, c, x, g);
 		got = crux_timeline_lower_s(&u, &l, &error);
-		if (!(want == got || fabs(got - want) <= 1e-9 * want))
+		if (!(want == got || fabs(got - want) <= 1e-12 * want))
 			CHECK_FAIL("upper (%d, %d, %d), lower (%d, %d, %d): %.17g instead of %.17g",
 				   cu, bu, gu, c, x, g, got, want);
 		CHECK_NEAR(error, 0, 0);
