@@ -73,6 +73,7 @@ RoceDcqcn::GetTypeId()
 void
 RoceDcqcn::Start(uint64_t lineRateBps, int64_t nowPs)
 {
+    RoceClock::Refresh();
     m_line = lineRateBps;
     m_rc = m_rt = m_line;
     m_alpha = 1;
