@@ -7,7 +7,8 @@
 #include <math.h>
 
 #define SAME	       1e-12 /* relative: phases and instants closer than this are one */
-#define MAX_STEPS      65536
+#define SAME_PHASE     1e-11 /* the same of phases: roundings of many steps add up */
+#define MAX_STEPS      262144
 #define MAX_LEAP       1099511627776.0 /* 2^40 */
 #define MAX_ITERATIONS 1e8
 
@@ -152,7 +153,7 @@ double crux_timeline_lower_s(const struct crux_timeline_job *upper,
 	double period = crux_timeline_alone_s(upper), busy = upper->comm_s;
 	double c = lower->compute_s, x = lower->comm_s, g = lower->overlap_start * c;
 	double free_s = period - busy, ignored, windows, rest, flat_end;
-	struct circle circle = {.period = period, .same = SAME * period};
+	struct circle circle = {.period = period, .same = SAME_PHASE * period};
 
 	if (!error_s)
 		error_s = &ignored;
@@ -169,6 +170,9 @@ double crux_timeline_lower_s(const struct crux_timeline_job *upper,
 	flat_end = busy + x + busy * windows + g - c; /* G is flat before this phase */
 	if (flat_end <= circle.same)
 		return c;
+	/* Never waiting for anything but the link, it takes all that is left. */
+	if (g <= 0 && x + busy * windows >= c)
+		return x * period / free_s;
 	circle.flat = fmin(busy, flat_end);
 	circle.jump = busy + (free_s - rest);
 	circle.d1 = fmax(c, x + busy * windows + g);

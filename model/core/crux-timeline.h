@@ -19,11 +19,11 @@
  *
  * On one period G is flat where r falls into the upper's busy time, else a
  * translation by one of two lengths, so an orbit is followed in O(1) a step until
- * its phase repeats (Brent's method; phases within 1e-12 T_u are one). Near-returns
+ * its phase repeats (Brent's method; phases within 1e-11 T_u are one). Near-returns
  * that only drift, by d per q steps, are taken as many at once as no point of the
- * orbit leaves its piece. After 2^16 such steps rho lies between the bounds that the
+ * orbit leaves its piece. After 2^18 such steps rho lies between the bounds that the
  * closest returns give: G^n(r) >= r + p T_u for one r and n makes rho >= p T_u / n, and
- * likewise from above. Of random jobs 1 in 6,000 gets there.
+ * likewise from above. Of random jobs 1 in 25,000 gets there.
  */
 #ifndef CRUX_TIMELINE_H
 #define CRUX_TIMELINE_H
