@@ -86,6 +86,17 @@ CruxHelper::Apply(CruxFabric& fabric,
         qp->SetSourcePort(plan->flows[f].source_port);
         qp->SetTrafficClass(trafficClass);
     }
+    for (uint32_t j = 0; j < scenario->n_jobs; j++)
+    {
+        if (!jobs.GetJobs()[j] || plan->jobs[j].shift_s == 0)
+        {
+            continue;
+        }
+        for (const auto& rank : jobs.GetJobs()[j]->GetRanks())
+        {
+            rank->SetStartTime(Seconds(scenario->jobs[j].arrival_s + plan->jobs[j].shift_s));
+        }
+    }
     return CRUX_OK;
 }
 

@@ -61,8 +61,9 @@ class CruxHelper
                         crux_error* error);
 
     /**
-     * Carry out a plan made elsewhere: lossless classes on every port, and on every queue
-     * pair of the jobs the source port and the traffic class.
+     * Carry out a plan made elsewhere, before the simulation starts: lossless classes on every
+     * port, on every queue pair of the jobs the source port and the traffic class, and the
+     * plan's time shift on the start of the jobs.
      * \param fabric switches and hosts
      * \param jobs installed on it
      * \param plan for the scenario that the jobs come from
