@@ -163,7 +163,7 @@ double crux_timeline_lower_s(const struct crux_timeline_job *upper,
 	if (free_s <= circle.same)
 		return INFINITY;
 	/* x = windows * free + rest with rest in (0, free] */
-	windows = fmax(ceil(x / free_s - SAME) - 1, 0);
+	windows = fmax(ceil((x - circle.same) / free_s) - 1, 0);
 	rest = fmin(x - windows * free_s, free_s);
 	if (free_s - rest <= circle.same)
 		rest = free_s;
@@ -207,7 +207,7 @@ static double when_free(const struct link *l, double a)
 		return l->first + a;
 	if (l->free_s <= SAME * l->period)
 		return INFINITY;
-	k = fmax(ceil(a / l->free_s - SAME) - 1, 0);
+	k = fmax(ceil((a - SAME * l->period) / l->free_s) - 1, 0);
 	return l->first + k * l->period + l->busy + (a - k * l->free_s);
 }
 

@@ -167,6 +167,23 @@ static void long_windows(void)
 	}
 }
 
+/*
+ * A small rest of the link and a transfer of exactly 740 of them: 0.0025 s free of every
+ * 0.7225 s, x = 1.85 s. From the end of a busy time on, the 740th rest ends at 740 T =
+ * 534.65 s, the next transfer is ready 1.235 s later, in a busy time that ends at 741 T + 0.72 s.
+ */
+static void whole_rests(void)
+{
+	struct crux_timeline_job u = {0.01, 0.72, 0.25}, l = {2.47, 1.85, 0.5};
+
+	CHECK_NEAR(crux_timeline_lower_s(&u, &l, NULL), 741 * 0.7225, 1e-9);
+	/* Ready at 1.235 s (phase 0.51 of the link), so 740 rests end 741 T + 0.0025 s on. */
+	window(u, l, 741 * 0.7225 + 0.0025 + 1e-6, false);
+	CHECK_U64(low.iterations, 1);
+	window(u, l, 741 * 0.7225 + 0.0025 - 1e-6, false);
+	CHECK_U64(low.iterations, 0);
+}
+
 /* A near-return that drifts by 1e-9 of the period: leapt over, not walked. */
 static void slow_drift(void)
 {
@@ -191,6 +208,7 @@ int main(void)
 	RUN(refused);
 	RUN(whole_seconds);
 	RUN(long_windows);
+	RUN(whole_rests);
 	RUN(slow_drift);
 	return DONE();
 }
