@@ -7,10 +7,22 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct crux_policy *const policies[] = {
-	&crux_policy_ecmp,	 &crux_policy_crux,	  &crux_policy_crux_pa,
-	&crux_policy_crux_ps_pa, &crux_policy_crux_exact,
-};
+/* One line a policy: X(name) registers struct crux_policy crux_policy_name. */
+/* clang-format off */
+#define POLICIES(X)                                                                                \
+	X(ecmp)                                                                                    \
+	X(crux)                                                                                    \
+	X(crux_pa)                                                                                 \
+	X(crux_ps_pa)                                                                              \
+	X(crux_exact)                                                                              \
+	/* the end of the list */
+/* clang-format on */
+
+#define DECLARE(name) extern const struct crux_policy crux_policy_##name;
+POLICIES(DECLARE)
+
+#define ROW(name) &crux_policy_##name,
+static const struct crux_policy *const policies[] = {POLICIES(ROW)};
 #define N_POLICIES (sizeof(policies) / sizeof(policies[0]))
 
 const struct crux_policy *const *crux_policy_list(uint32_t *n)

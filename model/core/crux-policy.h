@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only
  *
  * crux-policy: what the scheduling policies share; the registry is declared in
- * crux-problem.h. A policy of your own: one file that defines a struct
- * crux_policy, its declaration here, one line in crux-policy.c.
+ * crux-problem.h. A policy of your own: one file that defines a struct crux_policy
+ * and one line in crux-policy.c; doc/policies.md works an example.
  *
  * Place: model/core (C11). Depends on crux-problem.
  */
