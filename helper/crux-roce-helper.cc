@@ -194,8 +194,7 @@ RoceHelper::EnablePcapInternal(std::string prefix,
         return; // not one of ours
     }
     PcapHelper pcap;
-    const std::string name =
-        explicitFilename ? prefix : pcap.GetFilenameFromDevice(prefix, device);
+    const std::string name = explicitFilename ? prefix : pcap.GetFilenameFromDevice(prefix, device);
     Ptr<PcapFileWrapper> file = pcap.CreateFile(name, std::ios::out, PcapHelper::DLT_EN10MB);
     pcap.HookDefaultSink<RoceNetDevice>(device, promiscuous ? "PromiscSniffer" : "Sniffer", file);
 }

@@ -95,12 +95,12 @@ class RoceHelper : public PcapHelperForDevice, public AsciiTraceHelperForDevice
     /** \brief A device on a node, as NIC or port. \param node it \param ip address of a NIC */
     Ptr<RoceNetDevice> MakeDevice(Ptr<Node> node, uint32_t ip);
 
-    ObjectFactory m_device;                 //!< RoceNetDevice
-    ObjectFactory m_channel;                //!< RoceChannel
-    ObjectFactory m_switch;                 //!< RoceSwitch
-    std::vector<Ptr<RoceSwitch>> m_switches; //!< made here
+    ObjectFactory m_device;                                      //!< RoceNetDevice
+    ObjectFactory m_channel;                                     //!< RoceChannel
+    ObjectFactory m_switch;                                      //!< RoceSwitch
+    std::vector<Ptr<RoceSwitch>> m_switches;                     //!< made here
     std::vector<std::pair<Ptr<RoceNetDevice>, uint32_t>> m_nics; //!< NICs and addresses
-    uint32_t m_nextIp;                      //!< next address
+    uint32_t m_nextIp;                                           //!< next address
 };
 
 } // namespace ns3

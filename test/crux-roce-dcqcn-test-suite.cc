@@ -142,7 +142,8 @@ ROCE_CASE(CnpCase, "at most one CNP per queue pair and 50 us, in class 7")
         NS_TEST_ASSERT_MSG_GT_OR_EQ(qp->GetCounters().cnpsReceived, 15, "CNPs");
     }
     // Class 7 from the receiver carries ACKs (86 B) and CNPs (98 B) and nothing else.
-    const uint64_t acks = a->GetPeer()->GetCounters().acksSent + b->GetPeer()->GetCounters().acksSent;
+    const uint64_t acks =
+        a->GetPeer()->GetCounters().acksSent + b->GetPeer()->GetCounters().acksSent;
     NS_TEST_ASSERT_MSG_EQ(f.Nic(2)->GetCounters().txClass[7], acks * 86 + f.Cnps() * 98, "class 7");
     NS_TEST_ASSERT_MSG_EQ(f.Nic(2)->GetCounters().txBytes, acks * 86 + f.Cnps() * 98, "all");
 }
@@ -175,8 +176,7 @@ ROCE_CASE(IncastCase, "2 to 1 and 8 to 1 settle: capacity used, fair, CNPs, no d
         double squares = 0;
         for (uint32_t i = 0; i < n; i++)
         {
-            const double x =
-                (qps[i]->GetPeer()->GetCounters().bytesReceived - at40[i]) * 8 / 0.08;
+            const double x = (qps[i]->GetPeer()->GetCounters().bytesReceived - at40[i]) * 8 / 0.08;
             sum += x;
             squares += x * x;
         }

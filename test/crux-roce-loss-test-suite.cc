@@ -40,8 +40,8 @@ ROCE_CASE(SingleCase, "first, middle and last packet lost, and the last ACK: eac
     {
         RoceKind kind;
         uint32_t psn;
-        uint32_t at;      // host whose NIC loses it
-        uint64_t resent;  // packets sent again
+        uint32_t at;     // host whose NIC loses it
+        uint64_t resent; // packets sent again
         uint64_t timeouts;
     };
 
@@ -102,8 +102,7 @@ ROCE_CASE(DeadCase, "a link that loses everything ends in error completions, onc
     {
         const RoceCompletion& c = f.sent[i].completion;
         NS_TEST_ASSERT_MSG_EQ(c.wrId, i + 1, "order");
-        const bool right =
-            c.status == (i == 0 ? RoceStatus::RETRY_EXCEEDED : RoceStatus::FLUSHED);
+        const bool right = c.status == (i == 0 ? RoceStatus::RETRY_EXCEEDED : RoceStatus::FLUSHED);
         NS_TEST_ASSERT_MSG_EQ(right, true, "status of message " << i + 1);
         // The first packet leaves at 0; time-outs 1, 2, 3 send again at 1, 2, 3 ms, the fourth
         // fails at 4 ms. Sending takes up the timer anew with the first packet.

@@ -80,7 +80,8 @@ ROCE_CASE(ExactRateCase, "rates that do not divide into ps are exact in the long
     NS_TEST_ASSERT_MSG_EQ(f.ReceivedPs(1), 11141333333 + 1000000, "time of 1000 packets in ps");
 }
 
-ROCE_CASE(PriorityCase, "strict priority: the upper class is as fast as alone, the lower gets the rest")
+ROCE_CASE(PriorityCase,
+          "strict priority: the upper class is as fast as alone, the lower gets the rest")
 {
     Fabric f;
     UseControl("ns3::RoceNoControl");

@@ -31,7 +31,7 @@ using namespace ns3;
 /** A completion and whose it was. */
 struct Seen
 {
-    uint32_t qpn;             //!< queue pair
+    uint32_t qpn;              //!< queue pair
     RoceCompletion completion; //!< what it was told
 };
 
@@ -216,7 +216,8 @@ WireBytes(uint64_t bytes, uint64_t payload)
 inline void
 UseControl(const std::string& type)
 {
-    Config::SetDefault("ns3::RoceQueuePair::CongestionControl", TypeIdValue(TypeId::LookupByName(type)));
+    Config::SetDefault("ns3::RoceQueuePair::CongestionControl",
+                       TypeIdValue(TypeId::LookupByName(type)));
 }
 
 /** A case from a member function's body. */

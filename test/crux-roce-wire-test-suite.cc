@@ -9,17 +9,17 @@
  */
 #include "crux-roce-test.h"
 
+#include "ns3/bulk-send-helper.h"
 #include "ns3/crux-roce-dcqcn.h"
-#include "ns3/internet-stack-helper.h"
 #include "ns3/inet-socket-address.h"
+#include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-interface-address.h"
 #include "ns3/ipv4.h"
-#include "ns3/packet-sink.h"
 #include "ns3/packet-sink-helper.h"
+#include "ns3/packet-sink.h"
 #include "ns3/tcp-socket-factory.h"
 #include "ns3/udp-client-server-helper.h"
 #include "ns3/udp-echo-helper.h"
-#include "ns3/bulk-send-helper.h"
 
 #include <cstdio>
 #include <fstream>
@@ -248,9 +248,8 @@ ROCE_CASE(IpCase, "UDP echo and TCP through a switch, beside RoCE, in class 0")
     uint32_t echoed = 0;
     echo.Get(0)->TraceConnectWithoutContext(
         "Rx",
-        Callback<void, Ptr<const Packet>>([&echoed](Ptr<const Packet> p) {
-            echoed += p->GetSize() == 1000;
-        }));
+        Callback<void, Ptr<const Packet>>(
+            [&echoed](Ptr<const Packet> p) { echoed += p->GetSize() == 1000; }));
     PacketSinkHelper sink("ns3::TcpSocketFactory", InetSocketAddress(Ipv4Address::GetAny(), 80));
     Ptr<PacketSink> sunk = DynamicCast<PacketSink>(sink.Install(f.hosts[1]).Get(0));
     BulkSendHelper bulk("ns3::TcpSocketFactory", InetSocketAddress(to, 80));

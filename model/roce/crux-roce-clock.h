@@ -46,7 +46,8 @@ class RoceClock
      */
     static int64_t ToPs(int64_t ticks)
     {
-        return s_psPerTick == 1 ? ticks : (s_psPerTick ? ticks * s_psPerTick : ticks / s_ticksPerPs);
+        return s_psPerTick == 1 ? ticks
+                                : (s_psPerTick ? ticks * s_psPerTick : ticks / s_ticksPerPs);
     }
 
     /**

@@ -78,20 +78,20 @@ class RoceDcqcn : public RoceCongestionControl
     DataRate m_rhai;        //!< hyper step; 0: C / 100
     DataRate m_minRate;     //!< floor; 0: C / 1000
 
-    double m_line{1};     //!< C, bit/s
-    double m_rc{1};       //!< current rate, bit/s
-    double m_rt{1};       //!< target rate, bit/s
-    double m_alpha{1};    //!< a
-    double m_raiBps{0};   //!< bit/s
-    double m_rhaiBps{0};  //!< bit/s
-    double m_minBps{1};   //!< bit/s
-    int64_t m_alphaPs{0}; //!< AlphaTimer in ps
-    int64_t m_ratePs{0};  //!< RateTimer in ps
-    int64_t m_alphaAt{0}; //!< start of the current alpha period
-    int64_t m_rateAt{0};  //!< next expiry of the rate timer
-    uint64_t m_bytes{0};  //!< bytes sent in the current byte period
-    uint32_t m_t{0};      //!< timer expiries since the last CNP
-    uint32_t m_b{0};      //!< byte counter expiries since the last CNP
+    double m_line{1};      //!< C, bit/s
+    double m_rc{1};        //!< current rate, bit/s
+    double m_rt{1};        //!< target rate, bit/s
+    double m_alpha{1};     //!< a
+    double m_raiBps{0};    //!< bit/s
+    double m_rhaiBps{0};   //!< bit/s
+    double m_minBps{1};    //!< bit/s
+    int64_t m_alphaPs{0};  //!< AlphaTimer in ps
+    int64_t m_ratePs{0};   //!< RateTimer in ps
+    int64_t m_alphaAt{0};  //!< start of the current alpha period
+    int64_t m_rateAt{0};   //!< next expiry of the rate timer
+    uint64_t m_bytes{0};   //!< bytes sent in the current byte period
+    uint32_t m_t{0};       //!< timer expiries since the last CNP
+    uint32_t m_b{0};       //!< byte counter expiries since the last CNP
     bool m_limited{false}; //!< below the line rate: timers count
 };
 

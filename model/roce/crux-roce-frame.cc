@@ -22,7 +22,7 @@ namespace
 /** The pool: an allocator, so the one place with state of the whole process. */
 struct Pool
 {
-    static constexpr size_t CHUNK = 256;               //!< frames allocated together
+    static constexpr size_t CHUNK = 256;              //!< frames allocated together
     std::vector<std::unique_ptr<RoceFrame[]>> chunks; //!< all frames
     RoceFrame* free{nullptr};                         //!< frames to hand out
     uint64_t outstanding{0};                          //!< frames handed out
@@ -108,13 +108,13 @@ AppendIcrc(Writer& w)
     constexpr size_t udp = ip + 20;
     constexpr size_t bth = udp + 8;
     std::vector<uint8_t> p = w.m_bytes;
-    for (size_t i : {ip + 1,      // type of service
-                     ip + 8,      // time to live
-                     ip + 10,     // header checksum
-                     ip + 11,     // header checksum
-                     udp + 6,     // UDP checksum
-                     udp + 7,     // UDP checksum
-                     bth + 4})    // FECN, BECN, reserved
+    for (size_t i : {ip + 1,   // type of service
+                     ip + 8,   // time to live
+                     ip + 10,  // header checksum
+                     ip + 11,  // header checksum
+                     udp + 6,  // UDP checksum
+                     udp + 7,  // UDP checksum
+                     bth + 4}) // FECN, BECN, reserved
     {
         p.at(i) = 0xff;
     }

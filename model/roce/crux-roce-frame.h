@@ -86,15 +86,15 @@ enum RoceEcn : uint8_t
 struct RoceFrame
 {
     /** \name Place in the simulator (not on the wire) @{ */
-    RoceFrame* next;     //!< next of the queue or link that holds the frame
-    int64_t arrivalPs;   //!< when the last bit reaches the other end of the link (ps)
-    uint64_t wrId;       //!< work request of the message (stands for immediate data)
-    Ptr<Packet> packet;  //!< the IPv4 packet of kind IP and OTHER, else null
-    uint32_t wireBytes;  //!< bytes on a link, preamble and gap included
-    uint32_t payload;    //!< bytes of payload
-    uint32_t ingress;    //!< port of arrival at the switch that holds it
-    uint8_t cls;         //!< traffic class (0..7), set from the DSCP at every node
-    bool lossless;       //!< how the switch that holds it has counted it
+    RoceFrame* next;    //!< next of the queue or link that holds the frame
+    int64_t arrivalPs;  //!< when the last bit reaches the other end of the link (ps)
+    uint64_t wrId;      //!< work request of the message (stands for immediate data)
+    Ptr<Packet> packet; //!< the IPv4 packet of kind IP and OTHER, else null
+    uint32_t wireBytes; //!< bytes on a link, preamble and gap included
+    uint32_t payload;   //!< bytes of payload
+    uint32_t ingress;   //!< port of arrival at the switch that holds it
+    uint8_t cls;        //!< traffic class (0..7), set from the DSCP at every node
+    bool lossless;      //!< how the switch that holds it has counted it
     /** @} */
 
     /** \name Ethernet and IPv4 @{ */
@@ -219,6 +219,7 @@ class RoceClassMap
 {
   public:
     RoceClassMap();
+
     /**
      * \param dscp 0..63
      * \return its class

@@ -26,10 +26,8 @@ static constexpr size_t MAX_HOPS = 63;
 TypeId
 RoceHost::GetTypeId()
 {
-    static TypeId tid = TypeId("ns3::RoceHost")
-                            .SetParent<Object>()
-                            .SetGroupName("Crux")
-                            .AddConstructor<RoceHost>();
+    static TypeId tid =
+        TypeId("ns3::RoceHost").SetParent<Object>().SetGroupName("Crux").AddConstructor<RoceHost>();
     return tid;
 }
 

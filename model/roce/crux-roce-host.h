@@ -79,7 +79,8 @@ class RoceHost : public Object
                                               std::string* error = nullptr) const;
 
     /** \name For RoceNetDevice @{ */
-    /** \brief A frame has arrived. \param frame it, consumed \param device where \param nowPs time */
+    /** \brief A frame has arrived. \param frame it, consumed \param device where \param nowPs time
+     */
     void Receive(RoceFrame* frame, RoceNetDevice* device, int64_t nowPs);
     /** @} */
 

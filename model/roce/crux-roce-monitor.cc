@@ -62,9 +62,9 @@ RoceEventGuard::Check()
     {
         s_tripped = true;
         std::cerr << "crux: stopped at " << Simulator::Now().As(Time::S) << ": "
-                  << Simulator::GetEventCount() << " events reach the limit RoceEventLimit = "
-                  << limit.Get() << " (ns-3.37 numbers events in 32 bits); results are incomplete"
-                  << std::endl;
+                  << Simulator::GetEventCount()
+                  << " events reach the limit RoceEventLimit = " << limit.Get()
+                  << " (ns-3.37 numbers events in 32 bits); results are incomplete" << std::endl;
         Simulator::Stop();
     }
 }

@@ -154,12 +154,12 @@ RoceNetDevice::GetTypeId()
         t.SetParent<NetDevice>()
             .SetGroupName("Crux")
             .AddConstructor<RoceNetDevice>()
-            .AddAttribute("DataRate",
-                          "Line rate, bit/s, positive",
-                          DataRateValue(DataRate("100Gbps")),
-                          MakeDataRateAccessor(&RoceNetDevice::SetDataRate,
-                                               &RoceNetDevice::GetDataRate),
-                          MakeDataRateChecker())
+            .AddAttribute(
+                "DataRate",
+                "Line rate, bit/s, positive",
+                DataRateValue(DataRate("100Gbps")),
+                MakeDataRateAccessor(&RoceNetDevice::SetDataRate, &RoceNetDevice::GetDataRate),
+                MakeDataRateChecker())
             .AddAttribute("Mtu",
                           "Longest IP packet, bytes, 68 to 65535",
                           UintegerValue(9216),

@@ -81,7 +81,7 @@ struct RocePortCounters
     uint64_t pauseIgnored{0};                        //!< PFC frames for classes above 7
     uint64_t ecnMarks{0};                            //!< frames marked at this port's queues
     std::array<uint64_t, static_cast<size_t>(RoceDropReason::COUNT)> drops{}; //!< per reason
-    std::array<uint64_t, ROCE_CLASSES> maxQueue{};   //!< longest queue seen per class, bytes
+    std::array<uint64_t, ROCE_CLASSES> maxQueue{}; //!< longest queue seen per class, bytes
 
     /** \return frames dropped for any reason */
     uint64_t Drops() const;
@@ -232,6 +232,7 @@ class RoceNetDevice : public NetDevice
      * \param ip address of the NIC, host order
      */
     void SetHost(RoceHost* host, uint32_t ip);
+
     /** \return address of a NIC, host order; 0 for other ports */
     uint32_t GetIp() const
     {
@@ -262,6 +263,7 @@ class RoceNetDevice : public NetDevice
      * \param nowPs time
      */
     void Enqueue(RoceFrame* frame, int64_t nowPs);
+
     /**
      * \param cls class
      * \param nowPs time
@@ -302,6 +304,7 @@ class RoceNetDevice : public NetDevice
      * \param nowPs time
      */
     void SetIngressPaused(uint8_t cls, bool pause, int64_t nowPs);
+
     /** \param cls class \return its marking curve, unchecked */
     const RoceEcnCurve& Curve(uint8_t cls) const
     {
@@ -310,6 +313,7 @@ class RoceNetDevice : public NetDevice
 
     /** \param frame marked CE and counted */
     void MarkCe(RoceFrame& frame);
+
     /** \return mask of ECN classes */
     uint8_t GetEcnClasses() const
     {
@@ -337,7 +341,8 @@ class RoceNetDevice : public NetDevice
     void Service(int64_t nowPs);
     /** \brief Put one frame on the cable. \param frame the frame \param nowPs time */
     void Transmit(RoceFrame* frame, int64_t nowPs);
-    /** \brief Take the next frame of a class. \param cls class \param nowPs time \return it, or null */
+    /** \brief Take the next frame of a class. \param cls class \param nowPs time \return it, or
+     * null */
     RoceFrame* Take(uint32_t cls, int64_t nowPs);
     /** \brief Arrange to be woken for what waits. \param nowPs time */
     void Arm(int64_t nowPs);
@@ -381,29 +386,29 @@ class RoceNetDevice : public NetDevice
     friend class RoceHost;
 
     // The forwarding path's data first.
-    int64_t m_freePs{0};           //!< the transmitter is free from here on (exact)
-    uint64_t m_remainder{0};       //!< remainder of the last transmission time, in 1/rate ps
-    uint64_t m_rateBps{0};         //!< line rate
-    int64_t m_delayPs{0};          //!< propagation of the cable
-    uint32_t m_ready{0};           //!< bit c: class c has frames or queue pairs; bit 8: PFC frames
-    uint32_t m_paused{0};          //!< bit c: class c is paused by the other end
-    uint32_t m_peerNode{0};        //!< node id of the other end (event context)
-    uint32_t m_nodeId{0};          //!< node id of this end
+    int64_t m_freePs{0};            //!< the transmitter is free from here on (exact)
+    uint64_t m_remainder{0};        //!< remainder of the last transmission time, in 1/rate ps
+    uint64_t m_rateBps{0};          //!< line rate
+    int64_t m_delayPs{0};           //!< propagation of the cable
+    uint32_t m_ready{0};            //!< bit c: class c has frames or queue pairs; bit 8: PFC frames
+    uint32_t m_paused{0};           //!< bit c: class c is paused by the other end
+    uint32_t m_peerNode{0};         //!< node id of the other end (event context)
+    uint32_t m_nodeId{0};           //!< node id of this end
     RoceNetDevice* m_peer{nullptr}; //!< other end
-    RoceSwitch* m_switch{nullptr}; //!< owner when a switch port
-    RoceHost* m_host{nullptr};     //!< owner when a NIC
-    uint32_t m_port{0};            //!< number at the switch
-    uint32_t m_ip{0};              //!< address of a NIC
-    bool m_freePending{false};     //!< the "port free" event is scheduled
-    RoceFrameFifo m_inFlight;      //!< frames on their way to this end
-    std::array<RoceFrameFifo, ROCE_CLASSES + 1> m_queue; //!< waiting frames; 8: PFC
+    RoceSwitch* m_switch{nullptr};  //!< owner when a switch port
+    RoceHost* m_host{nullptr};      //!< owner when a NIC
+    uint32_t m_port{0};             //!< number at the switch
+    uint32_t m_ip{0};               //!< address of a NIC
+    bool m_freePending{false};      //!< the "port free" event is scheduled
+    RoceFrameFifo m_inFlight;       //!< frames on their way to this end
+    std::array<RoceFrameFifo, ROCE_CLASSES + 1> m_queue;   //!< waiting frames; 8: PFC
     std::array<uint64_t, ROCE_CLASSES + 1> m_queueBytes{}; //!< their bytes
-    Ptr<RoceEvent> m_arrivalEvent; //!< head of m_inFlight arrives
-    Ptr<RoceEvent> m_freeEvent;    //!< the transmitter is free
-    Ptr<RoceEvent> m_paceEvent;    //!< a paced queue pair may send
-    Ptr<RoceEvent> m_pauseEvent;   //!< a pause takes effect or expires
-    Ptr<RoceEvent> m_refreshEvent; //!< pauses sent must be refreshed
-    RocePortCounters m_counters;   //!< counters
+    Ptr<RoceEvent> m_arrivalEvent;                         //!< head of m_inFlight arrives
+    Ptr<RoceEvent> m_freeEvent;                            //!< the transmitter is free
+    Ptr<RoceEvent> m_paceEvent;                            //!< a paced queue pair may send
+    Ptr<RoceEvent> m_pauseEvent;                           //!< a pause takes effect or expires
+    Ptr<RoceEvent> m_refreshEvent;                         //!< pauses sent must be refreshed
+    RocePortCounters m_counters;                           //!< counters
 
     // Queue pairs of a NIC.
     std::array<RoceQueuePair*, ROCE_CLASSES> m_turn{}; //!< circular list per class: next to serve
@@ -414,47 +419,47 @@ class RoceNetDevice : public NetDevice
 
     // PFC.
     std::array<int64_t, ROCE_CLASSES> m_pausedUntil{}; //!< expiry of a pause, ps
-    RoceFrameFifo m_pauseWaiting;  //!< PFC frames within the reaction time
-    int64_t m_pauseAt{INT64_MAX};  //!< earliest pending pause event
-    uint8_t m_ingressPaused{0};    //!< bit c: we have paused the other end's class c
-    bool m_refreshPending{false};  //!< refresh event scheduled
+    RoceFrameFifo m_pauseWaiting;                      //!< PFC frames within the reaction time
+    int64_t m_pauseAt{INT64_MAX};                      //!< earliest pending pause event
+    uint8_t m_ingressPaused{0};   //!< bit c: we have paused the other end's class c
+    bool m_refreshPending{false}; //!< refresh event scheduled
 
     // Configuration.
-    DataRate m_rate;               //!< attribute
-    uint16_t m_mtu;                //!< attribute
-    uint8_t m_lossless;            //!< mask
-    uint8_t m_ecnClasses;          //!< mask
-    uint64_t m_kmin;               //!< attribute; 0: scaled
-    uint64_t m_kmax;               //!< attribute; 0: scaled
-    double m_pmax;                 //!< attribute
-    uint16_t m_pauseQuanta;        //!< attribute
-    uint32_t m_reactionQuanta;     //!< attribute
-    uint64_t m_queueLimit;         //!< attribute
-    Ptr<ErrorModel> m_errorModel;  //!< attribute
-    LossFilter m_lossFilter;       //!< for tests
-    std::array<RoceEcnCurve, ROCE_CLASSES> m_curve{};  //!< in force
-    uint8_t m_ownCurve{0};         //!< bit c: set by SetEcnCurve
-    RoceClassMap m_map;            //!< classes
+    DataRate m_rate;                                  //!< attribute
+    uint16_t m_mtu;                                   //!< attribute
+    uint8_t m_lossless;                               //!< mask
+    uint8_t m_ecnClasses;                             //!< mask
+    uint64_t m_kmin;                                  //!< attribute; 0: scaled
+    uint64_t m_kmax;                                  //!< attribute; 0: scaled
+    double m_pmax;                                    //!< attribute
+    uint16_t m_pauseQuanta;                           //!< attribute
+    uint32_t m_reactionQuanta;                        //!< attribute
+    uint64_t m_queueLimit;                            //!< attribute
+    Ptr<ErrorModel> m_errorModel;                     //!< attribute
+    LossFilter m_lossFilter;                          //!< for tests
+    std::array<RoceEcnCurve, ROCE_CLASSES> m_curve{}; //!< in force
+    uint8_t m_ownCurve{0};                            //!< bit c: set by SetEcnCurve
+    RoceClassMap m_map;                               //!< classes
 
     // ns-3's side.
-    Ptr<Node> m_node;              //!< node
-    Ptr<RoceChannel> m_channel;    //!< cable
-    uint32_t m_ifIndex{0};         //!< index at the node
-    Mac48Address m_address;        //!< MAC address
-    NetDevice::ReceiveCallback m_rxCallback;               //!< the stack
-    NetDevice::PromiscReceiveCallback m_promiscCallback;   //!< packet sockets
-    TracedCallback<> m_linkChange; //!< link up
+    Ptr<Node> m_node;                                    //!< node
+    Ptr<RoceChannel> m_channel;                          //!< cable
+    uint32_t m_ifIndex{0};                               //!< index at the node
+    Mac48Address m_address;                              //!< MAC address
+    NetDevice::ReceiveCallback m_rxCallback;             //!< the stack
+    NetDevice::PromiscReceiveCallback m_promiscCallback; //!< packet sockets
+    TracedCallback<> m_linkChange;                       //!< link up
 
-    TracedCallback<const RoceFrame&> m_traceEnqueue;                //!< Enqueue
-    TracedCallback<const RoceFrame&> m_traceDequeue;                //!< Dequeue
-    TracedCallback<const RoceFrame&> m_traceTx;                     //!< TxBegin
-    TracedCallback<const RoceFrame&> m_traceRx;                     //!< RxEnd
-    TracedCallback<const RoceFrame&> m_traceMark;                   //!< EcnMark
-    TracedCallback<const RoceFrame&, RoceDropReason> m_traceDrop;   //!< Drop
-    TracedCallback<uint16_t, uint16_t> m_tracePauseSent;            //!< PfcSent
-    TracedCallback<uint16_t, uint16_t> m_tracePauseRecv;            //!< PfcReceived
-    TracedCallback<Ptr<const Packet>> m_sniffer;                    //!< Sniffer
-    TracedCallback<Ptr<const Packet>> m_promiscSniffer;             //!< PromiscSniffer
+    TracedCallback<const RoceFrame&> m_traceEnqueue;              //!< Enqueue
+    TracedCallback<const RoceFrame&> m_traceDequeue;              //!< Dequeue
+    TracedCallback<const RoceFrame&> m_traceTx;                   //!< TxBegin
+    TracedCallback<const RoceFrame&> m_traceRx;                   //!< RxEnd
+    TracedCallback<const RoceFrame&> m_traceMark;                 //!< EcnMark
+    TracedCallback<const RoceFrame&, RoceDropReason> m_traceDrop; //!< Drop
+    TracedCallback<uint16_t, uint16_t> m_tracePauseSent;          //!< PfcSent
+    TracedCallback<uint16_t, uint16_t> m_tracePauseRecv;          //!< PfcReceived
+    TracedCallback<Ptr<const Packet>> m_sniffer;                  //!< Sniffer
+    TracedCallback<Ptr<const Packet>> m_promiscSniffer;           //!< PromiscSniffer
 };
 
 } // namespace ns3

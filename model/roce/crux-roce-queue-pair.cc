@@ -61,11 +61,12 @@ RoceQueuePair::GetTypeId()
                           UintegerValue(7),
                           MakeUintegerAccessor(&RoceQueuePair::m_retryLimit),
                           MakeUintegerChecker<uint32_t>(0, 1000000))
-            .AddAttribute("CnpInterval",
-                          "Least time between two CNPs of a queue pair (0 s to 1 s); before Connect",
-                          TimeValue(MicroSeconds(50)),
-                          MakeTimeAccessor(&RoceQueuePair::m_cnpInterval),
-                          MakeTimeChecker(Seconds(0), Seconds(1)))
+            .AddAttribute(
+                "CnpInterval",
+                "Least time between two CNPs of a queue pair (0 s to 1 s); before Connect",
+                TimeValue(MicroSeconds(50)),
+                MakeTimeAccessor(&RoceQueuePair::m_cnpInterval),
+                MakeTimeChecker(Seconds(0), Seconds(1)))
             .AddAttribute("InitialPsn",
                           "First packet sequence number, 0 to 2^24 - 1; before Connect",
                           UintegerValue(0),
@@ -554,8 +555,7 @@ RoceQueuePair::Acknowledge(uint64_t seq, int64_t nowPs)
             m_current++;
         }
     }
-    while (!m_messages.empty() &&
-           m_messages.front().firstSeq + m_messages.front().packets <= m_una)
+    while (!m_messages.empty() && m_messages.front().firstSeq + m_messages.front().packets <= m_una)
     {
         const Message done = m_messages.front();
         m_messages.pop_front();

@@ -62,20 +62,20 @@ struct RoceCompletion
 /** What a queue pair has done. */
 struct RoceQueuePairCounters
 {
-    uint64_t packetsSent{0};        //!< data packets, retransmitted ones included
-    uint64_t packetsResent{0};      //!< data packets sent again
-    uint64_t bytesSent{0};          //!< payload bytes, retransmitted ones included
-    uint64_t bytesAcked{0};         //!< payload bytes acknowledged
-    uint64_t bytesReceived{0};      //!< payload bytes taken in order
-    uint64_t messagesSent{0};       //!< messages completed as sender
-    uint64_t messagesReceived{0};   //!< messages completed as receiver
-    uint64_t outOfOrder{0};         //!< packets received that were not the expected one
-    uint64_t acksSent{0};           //!< ACKs sent
-    uint64_t naksSent{0};           //!< NAKs sent
-    uint64_t cnpsSent{0};           //!< CNPs sent
-    uint64_t naksReceived{0};       //!< NAKs received
-    uint64_t cnpsReceived{0};       //!< CNPs received
-    uint64_t timeouts{0};           //!< expiries of the retransmission timer
+    uint64_t packetsSent{0};      //!< data packets, retransmitted ones included
+    uint64_t packetsResent{0};    //!< data packets sent again
+    uint64_t bytesSent{0};        //!< payload bytes, retransmitted ones included
+    uint64_t bytesAcked{0};       //!< payload bytes acknowledged
+    uint64_t bytesReceived{0};    //!< payload bytes taken in order
+    uint64_t messagesSent{0};     //!< messages completed as sender
+    uint64_t messagesReceived{0}; //!< messages completed as receiver
+    uint64_t outOfOrder{0};       //!< packets received that were not the expected one
+    uint64_t acksSent{0};         //!< ACKs sent
+    uint64_t naksSent{0};         //!< NAKs sent
+    uint64_t cnpsSent{0};         //!< CNPs sent
+    uint64_t naksReceived{0};     //!< NAKs received
+    uint64_t cnpsReceived{0};     //!< CNPs received
+    uint64_t timeouts{0};         //!< expiries of the retransmission timer
 };
 
 /** \brief One end of a reliable connection, made by RoceHost::CreateQueuePair. */
@@ -183,7 +183,7 @@ class RoceQueuePair : public Object
     RoceQueuePair* turnPrev{nullptr}; //!< ditto
     int32_t pacedAt{-1};              //!< place in the NIC's heap, -1 when not in it
     uint8_t activeClass{1};           //!< class in force
-    /** @} */
+                                      /** @} */
 
   protected:
     void DoDispose() override;
@@ -238,24 +238,24 @@ class RoceQueuePair : public Object
     RoceFrame* NewControl(uint8_t opcode, uint32_t wireBytes) const;
 
     // Configuration.
-    uint32_t m_payload{4096};       //!< bytes
-    uint32_t m_ackEvery{16};        //!< packets
-    uint32_t m_retryLimit{7};       //!< time-outs
-    uint32_t m_initialPsn{0};       //!< first PSN
-    uint8_t m_ackClass{7};          //!< class of ACKs and CNPs
-    Time m_timeout;                 //!< RetransmitTimeout
-    Time m_cnpInterval;             //!< CnpInterval
-    TypeId m_controlType;           //!< CongestionControl
+    uint32_t m_payload{4096}; //!< bytes
+    uint32_t m_ackEvery{16};  //!< packets
+    uint32_t m_retryLimit{7}; //!< time-outs
+    uint32_t m_initialPsn{0}; //!< first PSN
+    uint8_t m_ackClass{7};    //!< class of ACKs and CNPs
+    Time m_timeout;           //!< RetransmitTimeout
+    Time m_cnpInterval;       //!< CnpInterval
+    TypeId m_controlType;     //!< CongestionControl
 
     // Place.
-    RoceHost* m_host{nullptr};      //!< host
-    RoceNetDevice* m_nic{nullptr};  //!< NIC
-    RoceQueuePair* m_peer{nullptr}; //!< other end
-    uint32_t m_nicIndex{0};         //!< number of the NIC
-    uint32_t m_qpn{0};              //!< own number
-    uint32_t m_localIp{0};          //!< own address
-    uint32_t m_remoteIp{0};         //!< other address
-    uint32_t m_context{0};          //!< node id
+    RoceHost* m_host{nullptr};            //!< host
+    RoceNetDevice* m_nic{nullptr};        //!< NIC
+    RoceQueuePair* m_peer{nullptr};       //!< other end
+    uint32_t m_nicIndex{0};               //!< number of the NIC
+    uint32_t m_qpn{0};                    //!< own number
+    uint32_t m_localIp{0};                //!< own address
+    uint32_t m_remoteIp{0};               //!< other address
+    uint32_t m_context{0};                //!< node id
     Ptr<RoceCongestionControl> m_control; //!< congestion control
 
     // Sender.
@@ -281,16 +281,16 @@ class RoceQueuePair : public Object
     Ptr<RoceEvent> m_timerEvent;    //!< timer
 
     // Receiver.
-    uint64_t m_expected{0};         //!< next packet expected
-    uint64_t m_received{0};         //!< bytes of the message coming in
-    uint64_t m_msn{0};              //!< messages received
-    int64_t m_lastCnp{INT64_MIN};   //!< when the last CNP went
-    int64_t m_cnpPs{0};             //!< CnpInterval
-    bool m_nakSent{false};          //!< a NAK for the present gap has gone
+    uint64_t m_expected{0};       //!< next packet expected
+    uint64_t m_received{0};       //!< bytes of the message coming in
+    uint64_t m_msn{0};            //!< messages received
+    int64_t m_lastCnp{INT64_MIN}; //!< when the last CNP went
+    int64_t m_cnpPs{0};           //!< CnpInterval
+    bool m_nakSent{false};        //!< a NAK for the present gap has gone
 
-    CompletionCallback m_sendCallback; //!< user
-    CompletionCallback m_recvCallback; //!< user
-    RoceQueuePairCounters m_counters;  //!< counters
+    CompletionCallback m_sendCallback;                                     //!< user
+    CompletionCallback m_recvCallback;                                     //!< user
+    RoceQueuePairCounters m_counters;                                      //!< counters
     TracedCallback<Ptr<RoceQueuePair>, const RoceCompletion&> m_traceSend; //!< SendComplete
     TracedCallback<Ptr<RoceQueuePair>, const RoceCompletion&> m_traceRecv; //!< RecvComplete
 };

@@ -272,9 +272,9 @@ RoceSwitch::Check()
         }
         else if (lossless & ~peer->GetLosslessClasses())
         {
-            line << "port " << device.GetLabel() << ": lossless classes 0x" << std::hex
-                 << +lossless << ", but 0x" << +peer->GetLosslessClasses() << " at "
-                 << peer->GetLabel() << "; frames of the others are not protected on this link";
+            line << "port " << device.GetLabel() << ": lossless classes 0x" << std::hex << +lossless
+                 << ", but 0x" << +peer->GetLosslessClasses() << " at " << peer->GetLabel()
+                 << "; frames of the others are not protected on this link";
         }
         else if (device.GetRateBps() != peer->GetRateBps())
         {
@@ -346,8 +346,7 @@ RoceSwitch::AdmitLossy(RoceFrame* frame, const RoceNetDevice& out)
 {
     const uint64_t bytes = frame->wireBytes;
     frame->lossless = false;
-    if (out.GetQueueBytes(frame->cls) + bytes > Threshold() ||
-        bytes > m_sharedSize - m_sharedUsed)
+    if (out.GetQueueBytes(frame->cls) + bytes > Threshold() || bytes > m_sharedSize - m_sharedUsed)
     {
         return false;
     }
@@ -364,9 +363,8 @@ RoceSwitch::Mark(RoceFrame* frame, RoceNetDevice& out)
     {
         return;
     }
-    if (queue > curve.kmax ||
-        m_random->GetValue() * static_cast<double>(curve.kmax - curve.kmin) <
-            curve.pmax * static_cast<double>(queue - curve.kmin))
+    if (queue > curve.kmax || m_random->GetValue() * static_cast<double>(curve.kmax - curve.kmin) <
+                                  curve.pmax * static_cast<double>(queue - curve.kmin))
     {
         out.MarkCe(*frame);
     }

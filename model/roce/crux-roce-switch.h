@@ -135,9 +135,9 @@ class RoceSwitch : public Object
     /** A port with its accounts. */
     struct Port
     {
-        Ptr<RoceNetDevice> device;                  //!< the port
-        uint64_t headroom{0};                       //!< bytes reserved per lossless class
-        std::array<Account, ROCE_CLASSES> account;  //!< per class
+        Ptr<RoceNetDevice> device;                 //!< the port
+        uint64_t headroom{0};                      //!< bytes reserved per lossless class
+        std::array<Account, ROCE_CLASSES> account; //!< per class
     };
 
     /** \brief Fix the buffer's parts and run the check; once, before the first frame. */
@@ -153,22 +153,22 @@ class RoceSwitch : public Object
     /** \return Alpha x free, in bytes */
     uint64_t Threshold() const;
 
-    std::vector<Port> m_ports;                             //!< ports
-    std::vector<std::vector<uint32_t>> m_groups;           //!< sets of ports
-    std::map<std::vector<uint32_t>, uint32_t> m_groupIds;  //!< number of a set
-    std::vector<uint32_t> m_dense;                         //!< set + 1 of 10.0.0.0 + i, 0: none
-    std::unordered_map<uint32_t, uint32_t> m_sparse;       //!< set of any other address
-    uint64_t m_seed{0};                                    //!< EcmpSeed
-    uint64_t m_bufferSize{0};                              //!< attribute, bytes
-    uint64_t m_sharedBuffer{0};                            //!< attribute, bytes
-    double m_alpha{0};                                     //!< attribute
-    double m_headroomScale{1};                             //!< attribute
-    uint64_t m_resumeOffset{0};                            //!< attribute, bytes
-    uint64_t m_sharedSize{0};                              //!< S
-    uint64_t m_sharedUsed{0};                              //!< bytes
-    uint64_t m_headroomUsed{0};                            //!< bytes
-    bool m_configured{false};                              //!< Configure has run
-    Ptr<UniformRandomVariable> m_random;                   //!< ECN marking
+    std::vector<Port> m_ports;                            //!< ports
+    std::vector<std::vector<uint32_t>> m_groups;          //!< sets of ports
+    std::map<std::vector<uint32_t>, uint32_t> m_groupIds; //!< number of a set
+    std::vector<uint32_t> m_dense;                        //!< set + 1 of 10.0.0.0 + i, 0: none
+    std::unordered_map<uint32_t, uint32_t> m_sparse;      //!< set of any other address
+    uint64_t m_seed{0};                                   //!< EcmpSeed
+    uint64_t m_bufferSize{0};                             //!< attribute, bytes
+    uint64_t m_sharedBuffer{0};                           //!< attribute, bytes
+    double m_alpha{0};                                    //!< attribute
+    double m_headroomScale{1};                            //!< attribute
+    uint64_t m_resumeOffset{0};                           //!< attribute, bytes
+    uint64_t m_sharedSize{0};                             //!< S
+    uint64_t m_sharedUsed{0};                             //!< bytes
+    uint64_t m_headroomUsed{0};                           //!< bytes
+    bool m_configured{false};                             //!< Configure has run
+    Ptr<UniformRandomVariable> m_random;                  //!< ECN marking
 };
 
 } // namespace ns3

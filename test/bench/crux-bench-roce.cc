@@ -21,14 +21,13 @@
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <iostream>
 #include <iterator>
 #include <map>
+#include <sys/resource.h>
 #include <vector>
 
 using namespace ns3;
@@ -110,8 +109,7 @@ class Bench
         if (!qp)
         {
             qp = m_hosts[key.first]->GetObject<RoceHost>()->CreateQueuePair(0);
-            Ptr<RoceQueuePair> far =
-                m_hosts[key.second]->GetObject<RoceHost>()->CreateQueuePair(0);
+            Ptr<RoceQueuePair> far = m_hosts[key.second]->GetObject<RoceHost>()->CreateQueuePair(0);
             RoceQueuePair::Connect(qp, far);
             far->SetRecvCallback(MakeCallback(&Bench::Done, this));
         }
@@ -181,10 +179,10 @@ class Bench
         }
     }
 
-    const std::vector<Flow>& m_flows;               //!< the workload
-    std::vector<std::vector<uint32_t>> m_waiting;   //!< flows that each one's end starts
-    RoceHelper m_roce;                              //!< builder
-    std::vector<Ptr<Node>> m_hosts;                 //!< hosts
+    const std::vector<Flow>& m_flows;             //!< the workload
+    std::vector<std::vector<uint32_t>> m_waiting; //!< flows that each one's end starts
+    RoceHelper m_roce;                            //!< builder
+    std::vector<Ptr<Node>> m_hosts;               //!< hosts
     std::map<std::pair<uint32_t, uint32_t>, Ptr<RoceQueuePair>> m_qps; //!< by hosts
 };
 
