@@ -22,7 +22,7 @@
 #include "ns3/udp-echo-helper.h"
 
 #include <cstdio>
-#include <fstream>
+#include <map>
 #include <sstream>
 
 using namespace crux_roce_test;
@@ -321,6 +321,59 @@ ROCE_CASE(ClassCase, "one table maps DSCP to class to queue")
     NS_TEST_ASSERT_MSG_EQ(f.Nic(1)->GetCounters().rxPayload[5], 1, "received in class 5");
 }
 
+ROCE_CASE(TracesCase, "every event has a trace source; sinks may change a queue pair")
+{
+    Fabric f;
+    UseControl("ns3::RoceNoControl");
+    Config::SetDefault("ns3::RoceSwitch::SharedBuffer", UintegerValue(100000));
+    Config::SetDefault("ns3::RoceNetDevice::EcnKmin", UintegerValue(1));
+    Config::SetDefault("ns3::RoceNetDevice::EcnKmax", UintegerValue(5000));
+    f.Star(3);
+    std::map<std::string, uint64_t> seen;
+    for (const std::string name : {"Enqueue", "Dequeue", "TxBegin", "RxEnd", "EcnMark"})
+    {
+        uint64_t& n = seen[name];
+        Config::ConnectWithoutContext(
+            "/NodeList/*/DeviceList/*/$ns3::RoceNetDevice/" + name,
+            Callback<void, const RoceFrame&>([&n](const RoceFrame&) { n++; }));
+    }
+    uint64_t& pauses = seen["PfcSent"];
+    Config::ConnectWithoutContext(
+        "/NodeList/*/DeviceList/*/$ns3::RoceNetDevice/PfcSent",
+        Callback<void, uint16_t, uint16_t>([&pauses](uint16_t, uint16_t) { pauses++; }));
+    Ptr<RoceQueuePair> qp = f.Pair(0, 2);
+    f.Pair(1, 2)->PostSend(2, 400000);
+    f.Nic(0)->TraceConnectWithoutContext(
+        "TxBegin",
+        Callback<void, const RoceFrame&>([qp](const RoceFrame& frame) {
+            if (frame.psn % 20 == 7)
+            {
+                qp->SetTrafficClass(1 + frame.psn % 3);
+            }
+        }));
+    qp->PostSend(1, 400000);
+    Simulator::Run();
+    NS_TEST_ASSERT_MSG_EQ(f.received.size(), 2, "messages");
+    uint64_t tx = 0;
+    uint64_t rx = 0;
+    uint64_t marks = 0;
+    for (const Ptr<RoceNetDevice>& port : f.Ports())
+    {
+        tx += port->GetCounters().txFrames;
+        rx += port->GetCounters().rxFrames;
+        marks += port->GetCounters().ecnMarks;
+    }
+    NS_TEST_ASSERT_MSG_EQ(seen["TxBegin"], tx, "TxBegin");
+    NS_TEST_ASSERT_MSG_EQ(seen["RxEnd"], rx, "RxEnd");
+    NS_TEST_ASSERT_MSG_EQ(tx, rx, "what is sent arrives");
+    NS_TEST_ASSERT_MSG_EQ(seen["EcnMark"], marks, "EcnMark");
+    NS_TEST_ASSERT_MSG_EQ(seen["Enqueue"], seen["Dequeue"], "what is queued leaves");
+    // Every data packet passes one switch: 2 x 98 (400,000 / 4096 = 97.7), and its queue.
+    NS_TEST_ASSERT_MSG_GT_OR_EQ(seen["Enqueue"], 196, "Enqueue");
+    NS_TEST_ASSERT_MSG_GT(seen["PfcSent"], 0, "PfcSent");
+    NS_TEST_ASSERT_MSG_EQ(qp->GetPeer()->GetCounters().outOfOrder, 0, "out of order");
+}
+
 ROCE_CASE(AttributesCase, "attributes out of range are refused")
 {
     Fabric f;
@@ -369,6 +422,7 @@ class RoceWireSuite : public TestSuite
         AddTestCase(new IpCase, TestCase::QUICK);
         AddTestCase(new TransitCase, TestCase::QUICK);
         AddTestCase(new ClassCase, TestCase::QUICK);
+        AddTestCase(new TracesCase, TestCase::QUICK);
         AddTestCase(new AttributesCase, TestCase::QUICK);
     }
 };

@@ -517,24 +517,31 @@ RoceNetDevice::Service(int64_t nowPs)
             Transmit(frame, nowPs);
             if (m_taken)
             {
-                RoceQueuePair* qp = m_taken;
+                Requeue(m_taken);
                 m_taken = nullptr;
-                if (qp->nextSendPs <= m_freePs && qp->CanSend())
-                {
-                    m_turn[qp->activeClass] = qp->turnNext; // stays in turn, behind the others
-                }
-                else
-                {
-                    Deactivate(qp);
-                    if (qp->CanSend())
-                    {
-                        PushPaced(qp);
-                    }
-                }
             }
         }
     }
     Arm(nowPs);
+}
+
+void
+RoceNetDevice::Requeue(RoceQueuePair* qp)
+{
+    if (!qp->turnNext)
+    {
+        return; // a trace sink has moved it meanwhile
+    }
+    if (qp->nextSendPs <= m_freePs && qp->CanSend())
+    {
+        m_turn[qp->activeClass] = qp->turnNext; // stays in turn, behind the others
+        return;
+    }
+    Deactivate(qp);
+    if (qp->CanSend())
+    {
+        PushPaced(qp);
+    }
 }
 
 void

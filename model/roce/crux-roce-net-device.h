@@ -357,6 +357,7 @@ class RoceNetDevice : public NetDevice
     void SiftDown(size_t i);
     void PushPaced(RoceQueuePair* qp);
     void JoinTurn(RoceQueuePair* qp);
+    void Requeue(RoceQueuePair* qp);
     /** @} */
     /** \name Accessors of attributes that change the marking curves @{ */
     void SetKmin(uint64_t bytes);
