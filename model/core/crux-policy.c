@@ -15,6 +15,9 @@
 	X(crux_pa)                                                                                 \
 	X(crux_ps_pa)                                                                              \
 	X(crux_exact)                                                                              \
+	X(sincronia)                                                                               \
+	X(varys)                                                                                   \
+	X(taccl)                                                                                   \
 	/* the end of the list */
 /* clang-format on */
 
