@@ -26,19 +26,19 @@ using namespace ns3;
 /// What the command line sets.
 struct Arguments
 {
-    std::string engine{"packet"};               //!< packet, flow or packet,flow
-    std::string scheduler{"all"};               //!< names or "all"
-    std::string topology{"testbed"};            //!< description
+    std::string engine{"packet"};                    //!< packet, flow or packet,flow
+    std::string scheduler{"all"};                    //!< names or "all"
+    std::string topology{"testbed"};                 //!< description
     std::string jobs{"gpt:32,bert:8,bert:8,bert:8"}; //!< figure 19 with three BERT
-    std::string placement{"span"};              //!< policy
-    uint64_t iterations{2};                     //!< of the longest job
-    double scale{1};                            //!< computation and bytes are divided by it
-    uint32_t payload{4096};                     //!< bytes
-    uint64_t seed{1};                           //!< of everything random
-    uint32_t levels{5};                         //!< K
-    std::string reserved{"standard"};           //!< class map
-    std::string db{"crux-testbed.db"};          //!< database
-    std::string picture;                        //!< PNG; default beside the database
+    std::string placement{"span"};                   //!< policy
+    uint64_t iterations{2};                          //!< of the longest job
+    double scale{1};                                 //!< computation and bytes are divided by it
+    uint32_t payload{4096};                          //!< bytes
+    uint64_t seed{1};                                //!< of everything random
+    uint32_t levels{5};                              //!< K
+    std::string reserved{"standard"};                //!< class map
+    std::string db{"crux-testbed.db"};               //!< database
+    std::string picture;                             //!< PNG; default beside the database
 };
 
 int
@@ -59,7 +59,9 @@ main(int argc, char* argv[])
     cmd.AddValue("levels", "K, priority levels for jobs", args.levels);
     cmd.AddValue("reserved", "classes kept from jobs: standard or none", args.reserved);
     cmd.AddValue("db", "database file, or none", args.db);
-    cmd.AddValue("picture", "PNG file; default: beside the database; none: no picture", args.picture);
+    cmd.AddValue("picture",
+                 "PNG file; default: beside the database; none: no picture",
+                 args.picture);
     cmd.Parse(argc, argv);
     Time::SetResolution(Time::PS);
 

@@ -64,17 +64,16 @@ DltJobHelper::InstallJob(const CruxFabric& fabric,
                          crux_error* error)
 {
     const crux_job& facts = scenario->jobs[index];
-    m_jobs[index] =
-        CreateObjectWithAttributes<DltJob>("JobId",
-                                           IntegerValue(facts.id),
-                                           "Name",
-                                           StringValue(facts.name),
-                                           "ComputeTime",
-                                           TimeValue(Seconds(facts.compute_s)),
-                                           "OverlapStart",
-                                           DoubleValue(facts.overlap_start),
-                                           "Iterations",
-                                           UintegerValue(facts.iterations));
+    m_jobs[index] = CreateObjectWithAttributes<DltJob>("JobId",
+                                                       IntegerValue(facts.id),
+                                                       "Name",
+                                                       StringValue(facts.name),
+                                                       "ComputeTime",
+                                                       TimeValue(Seconds(facts.compute_s)),
+                                                       "OverlapStart",
+                                                       DoubleValue(facts.overlap_start),
+                                                       "Iterations",
+                                                       UintegerValue(facts.iterations));
     for (uint32_t f = facts.first_flow; f < facts.first_flow + facts.n_flows; f++)
     {
         if (!scenario->roles[f].nvlink)

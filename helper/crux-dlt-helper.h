@@ -76,9 +76,9 @@ class DltJobHelper
                             crux_error* error);
 
     Time m_retransmitTimeout{NanoSeconds(4294967296)}; //!< of every queue pair
-    std::vector<Ptr<DltJob>> m_jobs;               //!< [n_jobs]
-    std::vector<Ptr<RoceQueuePair>> m_send;        //!< [n_flows]
-    std::vector<Ptr<RoceQueuePair>> m_receive;     //!< [n_flows]
+    std::vector<Ptr<DltJob>> m_jobs;                   //!< [n_jobs]
+    std::vector<Ptr<RoceQueuePair>> m_send;            //!< [n_flows]
+    std::vector<Ptr<RoceQueuePair>> m_receive;         //!< [n_flows]
 };
 
 } // namespace ns3

@@ -164,9 +164,8 @@ PrintAgreement(std::ostream& os,
             double alone = 0;
             for (uint32_t j = 0; j < scenario->n_jobs; j++)
             {
-                double t = a.summary->jobs[j].mean_iteration_s /
-                               b.summary->jobs[j].mean_iteration_s -
-                           1;
+                double t =
+                    a.summary->jobs[j].mean_iteration_s / b.summary->jobs[j].mean_iteration_s - 1;
                 double s = a.alone[j].mean_iteration_s / b.alone[j].mean_iteration_s - 1;
                 together = std::fabs(t) > std::fabs(together) ? t : together;
                 alone = std::fabs(s) > std::fabs(alone) ? s : alone;

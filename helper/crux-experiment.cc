@@ -19,13 +19,13 @@ namespace ns3
 /// Rows of one run: kept for the summary, written to the database, counted for progress.
 struct CruxExperiment::Recording
 {
-    crux_rows* rows{nullptr};   //!< for the summary
-    crux_store* store{nullptr}; //!< or nullptr
-    int64_t run{0};             //!< its number in the database
-    crux_error* error{nullptr}; //!< of the running call
-    std::string label;          //!< for progress; empty: none
-    uint64_t done{0};           //!< iterations
-    uint64_t total{0};          //!< iterations to come in all
+    crux_rows* rows{nullptr};                    //!< for the summary
+    crux_store* store{nullptr};                  //!< or nullptr
+    int64_t run{0};                              //!< its number in the database
+    crux_error* error{nullptr};                  //!< of the running call
+    std::string label;                           //!< for progress; empty: none
+    uint64_t done{0};                            //!< iterations
+    uint64_t total{0};                           //!< iterations to come in all
     std::chrono::steady_clock::time_point shown; //!< when progress was last shown
 
     ~Recording()
@@ -281,10 +281,10 @@ CruxExperiment::RunJobs(CruxExperimentRun* run,
     }
     if (m_options.progress)
     {
-        recording.label = run->engine + " level, " + run->policy + ", " +
-                          (aloneJob == CRUX_NONE
-                               ? "all jobs"
-                               : std::string(m_scenario->jobs[aloneJob].name) + " alone");
+        recording.label =
+            run->engine + " level, " + run->policy + ", " +
+            (aloneJob == CRUX_NONE ? "all jobs"
+                                   : std::string(m_scenario->jobs[aloneJob].name) + " alone");
     }
     recording.error = error;
     recording.store = m_store;
@@ -350,8 +350,8 @@ CruxExperiment::Warn(const Recording& recording,
         char link[128];
         std::ostringstream os;
         crux_topology_link_name(m_scenario->topo, list[i].link, link, sizeof(link));
-        os << m_scenario->jobs[list[i].job].name << " (level "
-           << run->plan->jobs[list[i].job].level << ") ended no iteration before the first job "
+        os << m_scenario->jobs[list[i].job].name << " (level " << run->plan->jobs[list[i].job].level
+           << ") ended no iteration before the first job "
            << "finished: " << m_scenario->jobs[list[i].above].name << " (level "
            << run->plan->jobs[list[i].above].level << ") goes first on " << link;
         run->warnings.push_back(os.str());
@@ -390,11 +390,8 @@ CruxExperiment::StoreRun(Recording* recording,
     {
         if (status == CRUX_OK)
         {
-            status = crux_store_counter(m_store,
-                                        number,
-                                        counter.first.c_str(),
-                                        counter.second,
-                                        error);
+            status =
+                crux_store_counter(m_store, number, counter.first.c_str(), counter.second, error);
         }
     }
     if (status == CRUX_OK)

@@ -37,13 +37,13 @@ struct CruxExperimentOptions
 /// What one run (engine, policy, all jobs together) gave.
 struct CruxExperimentRun
 {
-    std::string engine;                      //!< "packet", "flow"
-    std::string policy;                      //!< name
-    const crux_plan* plan{nullptr};          //!< the decision; owned by the experiment
-    std::shared_ptr<crux_summary> summary;   //!< all jobs together
-    std::vector<crux_job_summary> alone;     //!< [jobs] each job alone
-    CruxPacketStats stats;                   //!< packet level only: all jobs together
-    std::vector<std::string> warnings;       //!< starved jobs
+    std::string engine;                    //!< "packet", "flow"
+    std::string policy;                    //!< name
+    const crux_plan* plan{nullptr};        //!< the decision; owned by the experiment
+    std::shared_ptr<crux_summary> summary; //!< all jobs together
+    std::vector<crux_job_summary> alone;   //!< [jobs] each job alone
+    CruxPacketStats stats;                 //!< packet level only: all jobs together
+    std::vector<std::string> warnings;     //!< starved jobs
 };
 
 /**

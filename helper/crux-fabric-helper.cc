@@ -71,10 +71,9 @@ void
 CruxFabric::CreateCable(crux_link_id forward)
 {
     Ptr<RoceChannel> channel = CreateObject<RoceChannel>();
-    channel->SetAttribute(
-        "Delay",
-        TimeValue(PicoSeconds(static_cast<int64_t>(
-            crux_topology_link(m_topology, forward)->delay_ps))));
+    channel->SetAttribute("Delay",
+                          TimeValue(PicoSeconds(static_cast<int64_t>(
+                              crux_topology_link(m_topology, forward)->delay_ps))));
     for (crux_link_id link : {forward, crux_link_reverse(forward)})
     {
         const crux_link* facts = crux_topology_link(m_topology, link);

@@ -95,8 +95,8 @@ class CruxFabric
     const crux_topology* GetTopology() const;
 
   private:
-    void CreateNodes();                     //!< hosts and switches
-    void CreateCable(crux_link_id forward); //!< two ports and a channel
+    void CreateNodes();                                               //!< hosts and switches
+    void CreateCable(crux_link_id forward);                           //!< two ports and a channel
     crux_status CreateRoutes(crux_router* router, crux_error* error); //!< ECMP sets
 
     const crux_topology* m_topology{nullptr}; //!< not owned

@@ -78,10 +78,10 @@ class CruxScenario
     const crux_scenario* Get() const;
 
   private:
-    std::string m_topology;           //!< owns options.topology
-    std::string m_jobs;               //!< owns options.jobs
-    std::string m_placement;          //!< owns options.placement
-    crux_scenario_options m_options;  //!< as given
+    std::string m_topology;             //!< owns options.topology
+    std::string m_jobs;                 //!< owns options.jobs
+    std::string m_placement;            //!< owns options.placement
+    crux_scenario_options m_options;    //!< as given
     crux_scenario* m_scenario{nullptr}; //!< built
 };
 

@@ -124,24 +124,24 @@ class DltJob : public Object
     void RankFailed(const std::string& reason);
     /// @}
 
-    void Begin();                                      //!< begin an iteration
-    void BeginNext();                                  //!< begin it unless the job has ended
-    void CheckIteration();                             //!< end it if all is done
-    void End(State state, const std::string& reason);  //!< end the job
+    void Begin();                                     //!< begin an iteration
+    void BeginNext();                                 //!< begin it unless the job has ended
+    void CheckIteration();                            //!< end it if all is done
+    void End(State state, const std::string& reason); //!< end the job
 
-    int64_t m_id{0};             //!< attribute JobId
-    std::string m_name;          //!< attribute Name
-    Time m_compute;              //!< attribute ComputeTime
-    double m_overlap{1};         //!< attribute OverlapStart
-    uint64_t m_iterations{0};    //!< attribute Iterations
-    Time m_stopTime;             //!< attribute StopTime
-    State m_state{WAITING};      //!< state
-    uint64_t m_completed{0};     //!< iterations done
-    uint32_t m_started{0};       //!< ranks started
-    uint32_t m_computed{0};      //!< ranks that have computed in this iteration
-    uint32_t m_communicated{0};  //!< ranks that have communicated in this iteration
-    bool m_commReady{false};     //!< a rank may communicate in this iteration
-    DltIteration m_row;          //!< the running iteration
+    int64_t m_id{0};            //!< attribute JobId
+    std::string m_name;         //!< attribute Name
+    Time m_compute;             //!< attribute ComputeTime
+    double m_overlap{1};        //!< attribute OverlapStart
+    uint64_t m_iterations{0};   //!< attribute Iterations
+    Time m_stopTime;            //!< attribute StopTime
+    State m_state{WAITING};     //!< state
+    uint64_t m_completed{0};    //!< iterations done
+    uint32_t m_started{0};      //!< ranks started
+    uint32_t m_computed{0};     //!< ranks that have computed in this iteration
+    uint32_t m_communicated{0}; //!< ranks that have communicated in this iteration
+    bool m_commReady{false};    //!< a rank may communicate in this iteration
+    DltIteration m_row;         //!< the running iteration
     std::vector<Ptr<DltRankApplication>> m_ranks; //!< ring order
     TracedCallback<Ptr<const DltJob>, uint64_t, const DltIteration&> m_iterationTrace; //!< source
     TracedCallback<Ptr<const DltJob>, const std::string&> m_endTrace;                  //!< source

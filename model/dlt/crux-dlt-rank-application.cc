@@ -237,8 +237,8 @@ DltRankApplication::Received(uint32_t number,
     if (completion.status != RoceStatus::SUCCESS)
     {
         std::ostringstream os;
-        os << "rank " << m_rank << ", ring " << number << ": receiving failed: "
-           << StatusText(completion.status);
+        os << "rank " << m_rank << ", ring " << number
+           << ": receiving failed: " << StatusText(completion.status);
         m_job->RankFailed(os.str());
         return;
     }
@@ -260,8 +260,8 @@ DltRankApplication::Sent(uint32_t number,
     if (completion.status != RoceStatus::SUCCESS && m_job)
     {
         std::ostringstream os;
-        os << "rank " << m_rank << ", ring " << number << ": sending failed: "
-           << StatusText(completion.status);
+        os << "rank " << m_rank << ", ring " << number
+           << ": sending failed: " << StatusText(completion.status);
         m_job->RankFailed(os.str());
     }
 }

@@ -106,9 +106,9 @@ class GpuHost : public Object
      */
     void ComputeDone(std::vector<uint32_t> gpus, Time duration, Callback<void> done);
 
-    uint32_t m_nGpus{8};      //!< attribute Gpus
-    DataRate m_nvlinkRate;    //!< attribute NvlinkRate
-    std::vector<Gpu> m_gpus;  //!< [m_nGpus]
+    uint32_t m_nGpus{8};                                    //!< attribute Gpus
+    DataRate m_nvlinkRate;                                  //!< attribute NvlinkRate
+    std::vector<Gpu> m_gpus;                                //!< [m_nGpus]
     TracedCallback<uint32_t, int64_t, Time> m_computeBegin; //!< trace source
     TracedCallback<uint32_t, int64_t, Time> m_computeEnd;   //!< trace source
 };

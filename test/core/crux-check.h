@@ -82,7 +82,6 @@ static int check_case_bad, check_passed, check_failed;
 			check_passed++;                                                            \
 	} while (0)
 
-#define DONE()                                                                                     \
-	(printf("%d passed, %d failed\n", check_passed, check_failed), check_failed ? 1 : 0)
+#define DONE() (printf("%d passed, %d failed\n", check_passed, check_failed), check_failed ? 1 : 0)
 
 #endif /* CRUX_CHECK_H */
