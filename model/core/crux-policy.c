@@ -18,6 +18,7 @@
 	X(sincronia)                                                                               \
 	X(varys)                                                                                   \
 	X(taccl)                                                                                   \
+	X(cassini)                                                                                 \
 	/* the end of the list */
 /* clang-format on */
 
