@@ -166,6 +166,10 @@ static void by_definition(const struct clos *c, int64_t *ids)
 			    (last == CRUX_NONE ||
 			     w[j] * d[last][b] < w[last] * d[j][b] * (1 + 1e-12L)))
 				last = j;
+		if (last == CRUX_NONE) {
+			CHECK_FAIL("no job on the bottleneck");
+			return;
+		}
 		for (uint32_t j = 0; j < p->n_jobs; j++)
 			if (!placed[j] && j != last)
 				w[j] = fmaxl(0, w[j] - w[last] * d[j][b] / d[last][b]);
