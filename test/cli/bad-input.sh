@@ -9,6 +9,7 @@
 # Place: test/cli. Depends on the programs in $CRUX_BIN (./crux test sets it).
 set -uo pipefail
 
+data=$(cd "$(dirname "$0")/../data" && pwd)
 bin=${CRUX_BIN:?set CRUX_BIN to the folder of the programs}
 passed=0
 failed=0
@@ -83,6 +84,23 @@ testbed 'scale of nothing' 0 --scale=0 --db=out/x.db
 testbed 'negative scale' -1 --scale=-1 --db=out/x.db
 testbed 'payload too small' 16 --payload=16 --db=out/x.db
 testbed 'payload too large' 100000 --payload=100000 --db=out/x.db
+
+# ---- crux-testbed: topo.csv, by line and column
+csv() {
+    testbed "topo.csv: $1" "$2" "--topology=lingjun:$data/lingjun-bad/$1" --jobs=gpt:8 --db=out/x.db
+}
+
+csv open-quote.csv open-quote.csv:3:3:
+csv short-row.csv short-row.csv:3:
+csv wrong-header.csv wrong-header.csv:1:
+csv duplicate-host.csv duplicate-host.csv:
+csv empty.csv empty.csv
+testbed 'unknown key of a topology' hots --topology=testbed:hots=6 --db=out/x.db
+testbed 'rate of nothing' nic_gbps --topology=testbed:nic_gbps=0 --db=out/x.db
+testbed 'negative rate' uplink_gbps --topology=testbed:uplink_gbps=-1 --db=out/x.db
+testbed 'oversubscription that no whole number of uplinks gives' oversub --topology=testbed:oversub=7 --db=out/x.db
+testbed 'more levels than classes' '8 levels' --levels=8 --db=out/x.db
+testbed 'picture in a missing folder' missing/x.png --db=out/x.db --picture=missing/x.png
 
 # ---- crux-schedule
 schedule() {
