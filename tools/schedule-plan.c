@@ -81,7 +81,9 @@ static enum crux_status read_knobs(struct planner *p, const struct crux_json *at
 		p->policy = args->policy;
 	o->seed = args->seed_given ? args->seed : (uint64_t)seed;
 	o->payload_bytes = (uint32_t)payload;
-	p->options = (struct crux_options){(uint32_t)levels, (uint32_t)orders, o->seed};
+	p->options.levels = (uint32_t)levels;
+	p->options.sampled_orders = (uint32_t)orders;
+	p->options.seed = o->seed;
 	crux_rng_init(&p->rng, o->seed, STREAM_PLACE);
 	return CRUX_OK;
 }

@@ -3,172 +3,247 @@
  * crux-compress: sampled orders, the dynamic program and the level rules; see
  * crux-compress.h. Depends on crux-base.
  */
-#include "crux-compress.h"
+#include "compress-private.h"
 
 #include <string.h>
 
-#define MAX_LEVELS 64
-
-/* The candidates j of one k, falling in value; dead ones point onwards. */
-struct candidates {
-	uint32_t *next; /* [n + 1] union-find towards the next live j */
-	uint32_t *prev; /* [n + 1] previous live j */
-	double *gap;	/* [n + 1] value of prev - own value, > 0 */
+/*
+ * The candidates j of f(., k) for one k, falling in value; dead ones point onwards.
+ * Entry j of the k-th of `stride` lists lies at j * stride + k: an edge is added to
+ * the lists of all k in a row, which are independent of each other.
+ */
+struct list {
 	uint32_t front, back;
 	double front_value, back_value;
 };
 
 struct dp {
 	const struct crux_dag *dag;
-	uint32_t levels;
-	uint32_t *pos;	  /* [n] position of a node, from 1 */
-	double *value;	  /* [n + 1] f(., k-1) */
-	double *best;	  /* [n + 1] f(., k) */
-	uint32_t *choice; /* [levels * (n + 1)] the j behind f(i, k) */
-	struct candidates c;
-	/* sampling */
+	uint32_t levels, stride; /* stride = levels - 1: f(., 1) is 0 throughout */
+	uint32_t *next;		 /* [(n + 1) * stride] union-find towards the next live j */
+	uint32_t *prev;		 /* [same] previous live j */
+	double *gap;		 /* [same] value of prev - own value, > 0 */
+	uint32_t *choice;	 /* [same] the j behind f(i, k) */
+	struct list list[COMPRESS_MAX_LEVELS];
+	/* edges by tail, and by head with the tails' positions (from 1) rising */
 	size_t *first_out; /* [n + 2] */
 	uint32_t *to;
-	uint32_t *in_degree, *frontier, *order, *level;
+	double *out_weight;
+	uint32_t *pos;
+	double *weight, *sum; /* sum: of the edges into one node */
+	uint32_t *filled;     /* [n] */
+	/* sampling */
+	uint32_t *frontier, *order, *level;
 };
 
 static void dp_free(struct dp *dp)
 {
-	crux_free(dp->pos);
-	crux_free(dp->value);
-	crux_free(dp->best);
+	crux_free(dp->next);
+	crux_free(dp->prev);
+	crux_free(dp->gap);
 	crux_free(dp->choice);
-	crux_free(dp->c.next);
-	crux_free(dp->c.prev);
-	crux_free(dp->c.gap);
 	crux_free(dp->first_out);
 	crux_free(dp->to);
-	crux_free(dp->in_degree);
+	crux_free(dp->out_weight);
+	crux_free(dp->pos);
+	crux_free(dp->weight);
+	crux_free(dp->sum);
+	crux_free(dp->filled);
 	crux_free(dp->frontier);
 	crux_free(dp->order);
 	crux_free(dp->level);
 }
 
+static void list_edges(struct dp *dp)
+{
+	const struct crux_dag *dag = dp->dag;
+
+	for (size_t e = 0; e < dag->n_edges; e++)
+		dp->first_out[dag->from[e] + 2]++;
+	for (uint32_t v = 0; v < dag->n; v++)
+		dp->first_out[v + 1] += dp->first_out[v];
+	for (uint32_t v = 0; v < dag->n; v++)
+		for (size_t e = dag->first_in[v]; e < dag->first_in[v + 1]; e++) {
+			size_t at = dp->first_out[dag->from[e] + 1]++;
+
+			dp->to[at] = v;
+			dp->out_weight[at] = dag->weight[e];
+		}
+}
+
 static enum crux_status dp_init(struct dp *dp, const struct crux_dag *dag, uint32_t levels,
 				struct crux_error *err)
 {
-	size_t n = (size_t)dag->n + 1;
+	size_t n = dag->n, all = (n + 1) * (levels - 1);
 
-	*dp = (struct dp){.dag = dag, .levels = levels};
-	if (!levels || levels > MAX_LEVELS)
-		return crux_fail(err, CRUX_RANGE, "%u levels: not in 1..%d", levels, MAX_LEVELS);
-	dp->pos = crux_array(n, sizeof(*dp->pos));
-	dp->value = crux_array(n, sizeof(*dp->value));
-	dp->best = crux_array(n, sizeof(*dp->best));
-	dp->choice = crux_array(n * levels, sizeof(*dp->choice));
-	dp->c.next = crux_array(n, sizeof(*dp->c.next));
-	dp->c.prev = crux_array(n, sizeof(*dp->c.prev));
-	dp->c.gap = crux_array(n, sizeof(*dp->c.gap));
-	if (!dp->pos || !dp->value || !dp->best || !dp->choice || !dp->c.next || !dp->c.prev ||
-	    !dp->c.gap) {
-		dp_free(dp);
-		return crux_fail(err, CRUX_NOMEM, "out of memory for %u jobs in %u levels", dag->n,
-				 levels);
-	}
+	*dp = (struct dp){.dag = dag, .levels = levels, .stride = levels - 1};
+	dp->next = crux_array(all, sizeof(*dp->next));
+	dp->prev = crux_array(all, sizeof(*dp->prev));
+	dp->gap = crux_array(all, sizeof(*dp->gap));
+	dp->choice = crux_array(all, sizeof(*dp->choice));
+	dp->first_out = crux_zeroed(n + 2, sizeof(*dp->first_out));
+	dp->to = crux_array(dag->n_edges, sizeof(*dp->to));
+	dp->out_weight = crux_array(dag->n_edges, sizeof(*dp->out_weight));
+	dp->pos = crux_array(dag->n_edges, sizeof(*dp->pos));
+	dp->weight = crux_array(dag->n_edges, sizeof(*dp->weight));
+	dp->sum = crux_array(dag->n_edges + 1, sizeof(*dp->sum));
+	dp->filled = crux_array(n, sizeof(*dp->filled));
+	dp->frontier = crux_array(n, sizeof(*dp->frontier));
+	dp->order = crux_array(n, sizeof(*dp->order));
+	dp->level = crux_array(n, sizeof(*dp->level));
+	if (!dp->next || !dp->prev || !dp->gap || !dp->choice || !dp->first_out || !dp->to ||
+	    !dp->out_weight || !dp->pos || !dp->weight || !dp->sum || !dp->filled ||
+	    !dp->frontier || !dp->order || !dp->level)
+		return crux_fail(err, CRUX_NOMEM, "out of memory for %u jobs, %zu edges, %u levels",
+				 dag->n, dag->n_edges, levels);
+	list_edges(dp);
 	return CRUX_OK;
 }
 
-static uint32_t find(struct candidates *c, uint32_t j)
+/* Candidate t of list k, no longer below the one before it, buries that one. */
+static void bury(struct dp *dp, uint32_t k, uint32_t t)
 {
-	while (c->next[j] != j) {
-		c->next[j] = c->next[c->next[j]];
-		j = c->next[j];
-	}
-	return j;
-}
+	struct list *c = &dp->list[k];
+	size_t at = (size_t)t * dp->stride + k;
 
-/* Add w to every candidate j >= p; the last one is always among them. */
-static void add_suffix(struct candidates *c, uint32_t p, double w)
-{
-	uint32_t t = find(c, p);
+	while (dp->gap[at] <= 0) {
+		uint32_t dead = dp->prev[at];
+		size_t dead_at = (size_t)dead * dp->stride + k;
 
-	c->back_value += w;
-	if (t == c->front) {
-		c->front_value += w;
-		return;
-	}
-	c->gap[t] -= w;
-	while (c->gap[t] <= 0) {
-		uint32_t dead = c->prev[t];
-
-		c->next[dead] = t;
+		dp->next[dead_at] = t;
 		if (dead == c->front) {
 			c->front = t;
-			c->front_value -= c->gap[t];
+			c->front_value -= dp->gap[at];
 			return;
 		}
-		c->gap[t] += c->gap[dead];
-		c->prev[t] = c->prev[dead];
+		dp->gap[at] += dp->gap[dead_at];
+		dp->prev[at] = dp->prev[dead_at];
 	}
 }
 
-/* A new last candidate. */
-static void push(struct candidates *c, uint32_t j, double value)
+static uint32_t find(uint32_t *next, uint32_t stride, uint32_t p)
 {
-	c->next[j] = j;
-	while (c->back_value <= value) {
-		double gap = c->gap[c->back];
+	uint32_t live = next[(size_t)p * stride];
 
-		c->next[c->back] = j;
+	while (next[(size_t)live * stride] != live)
+		live = next[(size_t)live * stride];
+	while (next[(size_t)p * stride] != live) {
+		uint32_t on = next[(size_t)p * stride];
+
+		next[(size_t)p * stride] = live;
+		p = on;
+	}
+	return live;
+}
+
+/*
+ * The edges into a node, tails at rising positions p[0..n), summed weights sum[0..n]:
+ * each adds its weight to every candidate >= p of list k. Those at or before the
+ * front, which only moves on, add to all: their sum is added at once.
+ */
+static void add_edges(struct dp *dp, uint32_t k, const uint32_t *p, const double *sum, uint32_t n,
+		      uint32_t begin)
+{
+	struct list *c = &dp->list[k];
+	uint32_t *next = dp->next + k;
+	double *gap = dp->gap + k;
+
+	c->back_value += sum[n];
+	c->front_value += sum[begin];
+	for (uint32_t i = begin; i < n;) {
+		uint32_t t = find(next, dp->stride, p[i]), first = i;
+		size_t at = (size_t)t * dp->stride;
+
+		while (i < n && p[i] <= t)
+			i++;
+		if (t == c->front) {
+			c->front_value += sum[i] - sum[first];
+			continue;
+		}
+		gap[at] -= sum[i] - sum[first];
+		if (gap[at] <= 0)
+			bury(dp, k, t);
+	}
+}
+
+/* A new last candidate of list k. */
+static void push(struct dp *dp, uint32_t k, uint32_t j, double value)
+{
+	struct list *c = &dp->list[k];
+	size_t at = (size_t)j * dp->stride + k;
+
+	dp->next[at] = j;
+	while (c->back_value <= value) {
+		size_t back = (size_t)c->back * dp->stride + k;
+
+		dp->next[back] = j;
 		if (c->back == c->front) {
 			c->front = c->back = j;
 			c->front_value = c->back_value = value;
 			return;
 		}
-		c->back = c->prev[c->back];
-		c->back_value += gap;
+		c->back_value += dp->gap[back];
+		c->back = dp->prev[back];
 	}
-	c->gap[j] = c->back_value - value;
-	c->prev[j] = c->back;
+	dp->gap[at] = c->back_value - value;
+	dp->prev[at] = c->back;
 	c->back = j;
 	c->back_value = value;
 }
 
-/* f(., k) from f(., k-1). */
-static void dp_level(struct dp *dp, const uint32_t *order, uint32_t *choice)
+/* The edges into each node by rising position of the tail. */
+static void sort_edges(struct dp *dp, const uint32_t *order)
 {
 	const struct crux_dag *dag = dp->dag;
-	struct candidates *c = &dp->c;
 
-	c->next[0] = c->front = c->back = 0;
-	c->front_value = c->back_value = dp->value[0];
-	dp->best[0] = dp->value[0];
-	choice[0] = 0;
-	for (uint32_t i = 1; i <= dag->n; i++) {
-		uint32_t v = order[i - 1];
+	memset(dp->filled, 0, dag->n * sizeof(*dp->filled));
+	for (uint32_t i = 0; i < dag->n; i++) {
+		uint32_t u = order[i];
 
-		for (size_t e = dag->first_in[v]; e < dag->first_in[v + 1]; e++)
-			if (dag->weight[e] > 0)
-				add_suffix(c, dp->pos[dag->from[e]], dag->weight[e]);
-		push(c, i, dp->value[i]);
-		dp->best[i] = c->front_value;
-		choice[i] = c->front;
+		for (size_t e = dp->first_out[u]; e < dp->first_out[u + 1]; e++) {
+			uint32_t v = dp->to[e];
+			size_t at = dag->first_in[v] + dp->filled[v]++;
+
+			dp->pos[at] = i + 1;
+			dp->weight[at] = dp->out_weight[e];
+		}
 	}
 }
 
+/* f(., k) of all k, node by node. */
 static void dp_run(struct dp *dp, const uint32_t *order, uint32_t *level)
 {
-	size_t n = (size_t)dp->dag->n + 1;
-	uint32_t end = dp->dag->n;
+	const struct crux_dag *dag = dp->dag;
+	uint32_t end = dag->n, stride = dp->stride;
 
-	for (uint32_t i = 0; i < dp->dag->n; i++)
-		dp->pos[order[i]] = i + 1;
-	for (size_t i = 0; i < n; i++)
-		dp->value[i] = 0;
-	for (uint32_t k = 1; k < dp->levels; k++) {
-		double *done = dp->best;
+	sort_edges(dp, order);
+	for (uint32_t k = 0; k < stride; k++) {
+		dp->list[k] = (struct list){0};
+		dp->next[k] = dp->choice[k] = 0;
+	}
+	for (uint32_t i = 1; i <= dag->n; i++) {
+		size_t first = dag->first_in[order[i - 1]];
+		uint32_t n = (uint32_t)(dag->first_in[order[i - 1] + 1] - first), begin = 0;
+		const uint32_t *pos = dp->pos + first;
+		double value = 0;
 
-		dp_level(dp, order, dp->choice + k * n);
-		dp->best = dp->value;
-		dp->value = done;
+		dp->sum[0] = 0;
+		for (uint32_t e = 0; e < n; e++)
+			dp->sum[e + 1] = dp->sum[e] + dp->weight[first + e];
+		for (uint32_t k = 0; k < stride; k++) {
+			/* The fronts rise with k but for equal values. */
+			while (begin && pos[begin - 1] > dp->list[k].front)
+				begin--;
+			while (begin < n && pos[begin] <= dp->list[k].front)
+				begin++;
+			add_edges(dp, k, pos, dp->sum, n, begin);
+			push(dp, k, i, value);
+			value = dp->list[k].front_value;
+			dp->choice[(size_t)i * stride + k] = dp->list[k].front;
+		}
 	}
 	for (uint32_t k = dp->levels; k-- > 0;) {
-		uint32_t begin = k ? dp->choice[k * n + end] : 0;
+		uint32_t begin = k ? dp->choice[(size_t)end * stride + k - 1] : 0;
 
 		for (uint32_t i = begin; i < end; i++)
 			level[order[i]] = k;
@@ -180,40 +255,19 @@ enum crux_status crux_compress_order(const struct crux_dag *dag, uint32_t levels
 				     const uint32_t *order, uint32_t *level, double *cut,
 				     struct crux_error *err)
 {
-	struct dp dp;
-	enum crux_status status = dp_init(&dp, dag, levels, err);
+	struct dp dp = {0};
+	enum crux_status status;
 
-	if (status != CRUX_OK)
-		return status;
-	dp_run(&dp, order, level);
-	*cut = crux_dag_cut(dag, level);
+	if (!levels || levels > COMPRESS_MAX_LEVELS)
+		return crux_fail(err, CRUX_RANGE, "%u levels: not in 1..%d", levels,
+				 COMPRESS_MAX_LEVELS);
+	status = dp_init(&dp, dag, levels, err);
+	if (status == CRUX_OK) {
+		dp_run(&dp, order, level);
+		*cut = crux_dag_cut(dag, level);
+	}
 	dp_free(&dp);
-	return CRUX_OK;
-}
-
-/* Edges by tail, and room for an order. */
-static enum crux_status sampling_init(struct dp *dp, struct crux_error *err)
-{
-	const struct crux_dag *dag = dp->dag;
-
-	dp->first_out = crux_zeroed((size_t)dag->n + 2, sizeof(*dp->first_out));
-	dp->to = crux_array(dag->n_edges, sizeof(*dp->to));
-	dp->in_degree = crux_array(dag->n, sizeof(*dp->in_degree));
-	dp->frontier = crux_array(dag->n, sizeof(*dp->frontier));
-	dp->order = crux_array(dag->n, sizeof(*dp->order));
-	dp->level = crux_array(dag->n, sizeof(*dp->level));
-	if (!dp->first_out || !dp->to || !dp->in_degree || !dp->frontier || !dp->order ||
-	    !dp->level)
-		return crux_fail(err, CRUX_NOMEM, "out of memory for %u jobs, %zu edges", dag->n,
-				 dag->n_edges);
-	for (size_t e = 0; e < dag->n_edges; e++)
-		dp->first_out[dag->from[e] + 2]++;
-	for (uint32_t v = 0; v < dag->n; v++)
-		dp->first_out[v + 1] += dp->first_out[v];
-	for (uint32_t v = 0; v < dag->n; v++)
-		for (size_t e = dag->first_in[v]; e < dag->first_in[v + 1]; e++)
-			dp->to[dp->first_out[dag->from[e] + 1]++] = v;
-	return CRUX_OK;
+	return status;
 }
 
 static void sample_order(struct dp *dp, struct crux_rng *rng)
@@ -222,8 +276,8 @@ static void sample_order(struct dp *dp, struct crux_rng *rng)
 	uint32_t n = 0, waiting = 0;
 
 	for (uint32_t v = 0; v < dag->n; v++) {
-		dp->in_degree[v] = (uint32_t)(dag->first_in[v + 1] - dag->first_in[v]);
-		if (!dp->in_degree[v])
+		dp->filled[v] = (uint32_t)(dag->first_in[v + 1] - dag->first_in[v]);
+		if (!dp->filled[v])
 			dp->frontier[waiting++] = v;
 	}
 	while (waiting) {
@@ -232,24 +286,19 @@ static void sample_order(struct dp *dp, struct crux_rng *rng)
 		dp->frontier[i] = dp->frontier[--waiting];
 		dp->order[n++] = u;
 		for (size_t e = dp->first_out[u]; e < dp->first_out[u + 1]; e++)
-			if (!--dp->in_degree[dp->to[e]])
+			if (!--dp->filled[dp->to[e]])
 				dp->frontier[waiting++] = dp->to[e];
 	}
 }
 
-enum crux_status crux_compress_sampled(const struct crux_dag *dag, uint32_t levels,
-				       uint32_t samples, uint64_t seed, uint32_t *level,
-				       double *cut, struct crux_error *err)
+enum crux_status compress_part(const struct crux_dag *dag, uint32_t levels, uint32_t samples,
+			       uint64_t seed, uint32_t *level, double *cut, uint64_t *orders,
+			       struct crux_error *err)
 {
-	struct dp dp;
-	enum crux_status status;
+	struct dp dp = {0};
+	double all = crux_dag_weight(dag);
+	enum crux_status status = dp_init(&dp, dag, levels, err);
 
-	if (!samples)
-		return crux_fail(err, CRUX_RANGE, "0 sampled orders: at least 1");
-	status = dp_init(&dp, dag, levels, err);
-	if (status != CRUX_OK)
-		return status;
-	status = sampling_init(&dp, err);
 	for (uint32_t s = 0; s < samples && status == CRUX_OK; s++) {
 		struct crux_rng rng;
 		double here;
@@ -257,12 +306,15 @@ enum crux_status crux_compress_sampled(const struct crux_dag *dag, uint32_t leve
 		crux_rng_init(&rng, seed, s);
 		sample_order(&dp, &rng);
 		dp_run(&dp, dp.order, dp.level);
+		++*orders;
 		here = crux_dag_cut(dag, dp.level);
 		if (s && here <= *cut)
 			continue;
 		*cut = here;
-		if (dag->n)
-			memcpy(level, dp.level, dag->n * sizeof(*level));
+		memcpy(level, dp.level, dag->n * sizeof(*level));
+		/* Both are sums in one order: equal when every edge is cut. */
+		if (here == all)
+			break;
 	}
 	dp_free(&dp);
 	return status;

@@ -73,12 +73,32 @@ enum crux_status crux_compress_order(const struct crux_dag *dag, uint32_t levels
 				     struct crux_error *err);
 
 /**
- * The best of @p samples random topological orders (each next node is a random
- * member of the frontier); among equals the first.
+ * Algorithm 1: the best of @p samples random topological orders (each next node is a
+ * random member of the frontier); among equals the first. Parts of the DAG that are
+ * not connected do not bear on each other's cut, so each part (connected component)
+ * draws its own orders, part after part by its lowest node, order s of every part
+ * from stream s of the seed: the levels of a part depend on the part alone. A part of
+ * one node is in level 0. Once an order has cut every edge of a part, no more are drawn.
  */
 enum crux_status crux_compress_sampled(const struct crux_dag *dag, uint32_t levels,
 				       uint32_t samples, uint64_t seed, uint32_t *level,
 				       double *cut, struct crux_error *err);
+
+/** What is kept of the last call: the parts of its DAG with their levels. */
+struct crux_compress_cache;
+enum crux_status crux_compress_cache_create(struct crux_compress_cache **out,
+					    struct crux_error *err);
+void crux_compress_cache_destroy(struct crux_compress_cache *cache);
+
+/**
+ * The same result as crux_compress_sampled, bit for bit. A part that equals one of the
+ * last call with this cache (nodes by their order, edges, weights, all compared whole)
+ * takes over its levels. @p cache and @p work may be NULL; work counts up.
+ */
+enum crux_status crux_compress_cached(const struct crux_dag *dag, uint32_t levels, uint32_t samples,
+				      uint64_t seed, struct crux_compress_cache *cache,
+				      struct crux_work *work, uint32_t *level, double *cut,
+				      struct crux_error *err);
 
 /** Most arcs of the network behind crux_compress_exact. */
 #define CRUX_EXACT_ARCS 20000000

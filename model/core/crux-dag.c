@@ -2,7 +2,7 @@
  *
  * crux-dag: the contention DAG of crux-compress.h. Depends on crux-problem.
  */
-#include "crux-compress.h"
+#include "compress-private.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,8 +17,8 @@ void crux_dag_destroy(struct crux_dag *dag)
 	crux_free(dag);
 }
 
-static enum crux_status dag_create(uint32_t n, size_t n_edges, struct crux_dag **out,
-				   struct crux_error *err)
+enum crux_status compress_dag_create(uint32_t n, size_t n_edges, struct crux_dag **out,
+				     struct crux_error *err)
 {
 	struct crux_dag *dag = crux_zeroed(1, sizeof(*dag));
 
@@ -85,7 +85,7 @@ enum crux_status crux_dag_from_edges(uint32_t n, const struct crux_dag_edge *edg
 			return crux_fail(err, CRUX_RANGE, "edge %zu: weight %g", e,
 					 edges[e].weight);
 	}
-	status = dag_create(n, n_edges, &dag, err);
+	status = compress_dag_create(n, n_edges, &dag, err);
 	if (status != CRUX_OK)
 		return status;
 	/* Counting sort by head; first_in is one ahead while it fills. */
@@ -227,7 +227,7 @@ enum crux_status crux_dag_from_problem(const struct crux_problem *problem,
 			n_edges = edges_into(&in, v, order, intensity, NULL, n_edges);
 		if (problem->n_jobs)
 			memset(in.stamp, 0, problem->n_jobs * sizeof(*in.stamp));
-		status = dag_create(problem->n_jobs, n_edges, &dag, err);
+		status = compress_dag_create(problem->n_jobs, n_edges, &dag, err);
 	}
 	if (status == CRUX_OK) {
 		for (uint32_t v = 0; v < problem->n_jobs; v++) {

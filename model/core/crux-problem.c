@@ -11,9 +11,7 @@
 
 void crux_options_default(struct crux_options *options)
 {
-	options->levels = 5;
-	options->sampled_orders = 10;
-	options->seed = 1;
+	*options = (struct crux_options){.levels = 5, .sampled_orders = 10, .seed = 1};
 }
 
 static enum crux_status check_links(const struct crux_problem *problem, struct crux_error *err)

@@ -61,11 +61,24 @@ struct crux_problem {
 /** Check every number of a problem; the first fault is named. Policies call it first. */
 enum crux_status crux_problem_check(const struct crux_problem *problem, struct crux_error *err);
 
+/** What a decision did; counters only count up. For tests and reports. */
+struct crux_work {
+	uint64_t spreads;    /**< jobs whose spread traffic was computed */
+	uint64_t choices;    /**< flows whose candidates were compared */
+	uint64_t traffics;   /**< jobs whose traffic on chosen paths was computed */
+	uint64_t timelines;  /**< correction factors computed */
+	uint64_t parts;	     /**< parts of the contention DAG that were compressed */
+	uint64_t parts_kept; /**< parts that took over their levels */
+	uint64_t orders;     /**< sampled topological orders that were cut */
+};
+
 /** Knobs of a decision. */
 struct crux_options {
 	uint32_t levels;	 /**< K, 1..64 (default 5: classes 5 to 1) */
 	uint32_t sampled_orders; /**< m of algorithm 1, >= 1 (default 10) */
 	uint64_t seed;		 /**< of the sampled orders (default 1) */
+	double fairness;	 /**< weight of recent slowdown, 0..1 (default 0: none) */
+	struct crux_work *work;	 /**< counts up what is done; may be NULL (default) */
 };
 void crux_options_default(struct crux_options *options);
 

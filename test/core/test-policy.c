@@ -210,7 +210,7 @@ static void refused(void)
 {
 	struct crux_rng rng;
 	struct clos c;
-	struct crux_options options = {5, 10, 1};
+	struct crux_options options = {.levels = 5, .sampled_orders = 10, .seed = 1};
 	uint32_t n;
 	const struct crux_policy *const *all = crux_policy_list(&n);
 	struct crux_error err;
@@ -238,7 +238,7 @@ static void out_of_memory(void)
 {
 	struct crux_rng rng;
 	struct clos c;
-	struct crux_options options = {3, 2, 1};
+	struct crux_options options = {.levels = 3, .sampled_orders = 2, .seed = 1};
 	uint32_t n;
 	const struct crux_policy *const *all = crux_policy_list(&n);
 
