@@ -72,7 +72,8 @@ enum crux_status crux_draft_rank(struct crux_draft *draft, struct crux_error *er
 	return crux_rank(draft->key, NULL, draft->id, draft->problem->n_jobs, draft->order, err);
 }
 
-static enum crux_status fill_rows(struct crux_draft *draft, crux_level_rule *rule,
+static enum crux_status fill_rows(struct crux_draft *draft,
+				  uint32_t (*rule)(uint32_t, uint32_t, uint32_t),
 				  struct crux_error *err)
 {
 	uint32_t n = draft->problem->n_jobs;
@@ -112,8 +113,8 @@ static enum crux_status weigh(struct crux_draft *draft, struct crux_error *err)
 }
 
 enum crux_status crux_draft_end(struct crux_draft *draft, enum crux_status status,
-				crux_level_rule *rule, struct crux_plan **out,
-				struct crux_error *err)
+				uint32_t (*rule)(uint32_t rank, uint32_t n, uint32_t levels),
+				struct crux_plan **out, struct crux_error *err)
 {
 	if (status == CRUX_OK)
 		status = fill_rows(draft, rule, err);

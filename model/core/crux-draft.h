@@ -37,10 +37,7 @@ struct crux_draft {
 	double *intensity;	      /**< [n_jobs] by index; the end fills it */
 };
 
-/** Level of the job of rank @p rank of @p n with K = @p levels; falls nowhere in rank. */
-typedef uint32_t crux_level_rule(uint32_t rank, uint32_t n, uint32_t levels);
-
-/** Everybody in level 0. */
+/** A level rule, as crux_level_sincronia() and crux_level_varys(): everybody in level 0. */
 uint32_t crux_level_none(uint32_t rank, uint32_t n, uint32_t levels);
 
 /**
@@ -53,13 +50,13 @@ enum crux_status crux_draft_begin(struct crux_draft *draft, const char *name,
 /** order[] from key[]: the larger key first; equal keys (1e-11 relative) by rising id. */
 enum crux_status crux_draft_rank(struct crux_draft *draft, struct crux_error *err);
 /**
- * With @p status CRUX_OK: traffic and intensity on the chosen candidates, ranks, levels by
- * @p rule, contention weight and cut; the plan goes to @p out. Frees the draft in any
- * case and returns the first failure.
+ * With @p status CRUX_OK: traffic and intensity on the chosen candidates, ranks, the level
+ * of each rank by @p rule (0..levels-1, never falling in rank), contention weight and cut;
+ * the plan goes to @p out. Frees the draft in any case and returns the first failure.
  */
 enum crux_status crux_draft_end(struct crux_draft *draft, enum crux_status status,
-				crux_level_rule *rule, struct crux_plan **out,
-				struct crux_error *err);
+				uint32_t (*rule)(uint32_t rank, uint32_t n, uint32_t levels),
+				struct crux_plan **out, struct crux_error *err);
 
 #ifdef __cplusplus
 }

@@ -163,12 +163,14 @@ static void policy_invariants(void)
 static void policy_out_of_memory(void)
 {
 	const struct crux_policy *policy = NULL;
-	struct crux_options options = {3, 2, 1};
+	struct crux_options options;
 	struct crux_plan *plan = NULL;
 	enum crux_status status;
 	struct crux_rng rng;
 	struct clos c;
 
+	crux_options_default(&options);
+	options.levels = 3;
 	crux_rng_init(&rng, 72, 0);
 	clos_make(&c, 2, 2, 6, 6, &rng);
 	CHECK_U64(crux_policy_find(POLICY, &policy, NULL), CRUX_OK);

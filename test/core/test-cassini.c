@@ -228,7 +228,7 @@ static void against_enumeration(void)
 
 	crux_rng_init(&rng, 81, 0);
 	for (int round = 0; round < 400; round++) {
-		struct crux_cassini_arc arcs[3];
+		struct crux_cassini_arc arcs[3] = {{0}};
 		uint32_t n = 2 + round % 2, shift[3] = {0}, best[3] = {0};
 		double most = -INFINITY, got;
 
