@@ -9,6 +9,8 @@
 #define SAME	       1e-12 /* relative: phases and instants closer than this are one */
 #define SAME_PHASE     1e-11 /* the same of phases: roundings of many steps add up */
 #define MAX_STEPS      262144
+#define ENOUGH	       1e-9	       /* relative: bounds of rho this close end the search ... */
+#define FEW_STEPS      16384	       /* ... after so many steps */
 #define MAX_LEAP       1099511627776.0 /* 2^40 */
 #define MAX_ITERATIONS 1e8
 
@@ -45,6 +47,17 @@ static void set_base(struct orbit *o)
 	o->room_up = o->room_down = o->gap_up = o->gap_down = INFINITY;
 }
 
+/* Of numbers that are none of them NaN: one instruction each. */
+static inline double lesser(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+static inline double greater(double a, double b)
+{
+	return a > b ? a : b;
+}
+
 /* One iteration of the lower job; false when it began in the flat piece. */
 static bool step(const struct circle *c, struct orbit *o)
 {
@@ -57,14 +70,14 @@ static bool step(const struct circle *c, struct orbit *o)
 	if (r <= c->jump + c->same) {
 		d = c->d1;
 		m = c->m1;
-		o->room_up = fmin(o->room_up, fmax(c->jump - r, 0));
-		o->room_down = fmin(o->room_down, fmax(r - c->flat, 0));
+		o->room_up = lesser(o->room_up, greater(c->jump - r, 0));
+		o->room_down = lesser(o->room_down, greater(r - c->flat, 0));
 	} else {
 		d = c->d2;
 		m = c->m2;
-		o->room_up = fmin(o->room_up, c->period - r);
+		o->room_up = lesser(o->room_up, c->period - r);
 		/* The jump itself is not of this piece. */
-		o->room_down = fmin(o->room_down, fmax(r - c->jump - 2 * c->same, 0));
+		o->room_down = lesser(o->room_down, greater(r - c->jump - 2 * c->same, 0));
 	}
 	o->moved += d;
 	o->steps += 1;
@@ -82,11 +95,11 @@ static void bound(struct orbit *o, double up, double down)
 
 	if (up < o->gap_up) {
 		o->gap_up = up;
-		o->least = fmax(o->least, (moved - up) / n);
+		o->least = greater(o->least, (moved - up) / n);
 	}
 	if (down < o->gap_down) {
 		o->gap_down = down;
-		o->most = fmin(o->most, (moved + down) / n);
+		o->most = lesser(o->most, (moved + down) / n);
 	}
 }
 
@@ -98,12 +111,15 @@ static bool returned(const struct circle *c, struct orbit *o)
 	if (up < 0)
 		up += c->period;
 	down = c->period - up;
-	if (fmin(up, down) <= c->same)
+	if (lesser(up, down) <= c->same)
 		return true;
+	/* Only a return closer than all before can be repeated. */
+	if (up >= o->gap_up && down >= o->gap_down)
+		return false;
 	drift = up < down ? up : -down;
-	room = drift > 0 ? fmin(o->room_up, o->gap_down - drift)
-			 : fmin(o->room_down, o->gap_up + drift);
-	laps = floor(fmin(room / fabs(drift), MAX_LEAP));
+	room = drift > 0 ? lesser(o->room_up, o->gap_down - drift)
+			 : lesser(o->room_down, o->gap_up + drift);
+	laps = floor(lesser(room / fabs(drift), MAX_LEAP));
 	bound(o, up, down);
 	if (laps < 1)
 		return false;
@@ -141,6 +157,8 @@ static double mean_displacement(const struct circle *c, double *error_s)
 			power *= 2;
 			since = 0;
 			set_base(&o);
+			if (i >= FEW_STEPS && o.most - o.least <= ENOUGH * o.least)
+				break;
 		}
 	}
 	*error_s = fmax(o.most - o.least, 0) / 2 + c->same;

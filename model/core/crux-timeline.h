@@ -21,9 +21,11 @@
  * translation by one of two lengths, so an orbit is followed in O(1) a step until
  * its phase repeats (Brent's method; phases within 1e-11 T_u are one). Near-returns
  * that only drift, by d per q steps, are taken as many at once as no point of the
- * orbit leaves its piece. After 2^18 such steps rho lies between the bounds that the
- * closest returns give: G^n(r) >= r + p T_u for one r and n makes rho >= p T_u / n, and
- * likewise from above. Of random jobs 1 in 25,000 gets there.
+ * orbit leaves its piece. Meanwhile the closest returns bound rho: G^n(r) >= r + p T_u for
+ * one r and n makes rho >= p T_u / n, and likewise from above. A phase that has not
+ * repeated after 2^14 such steps ends the search at the next power of two at which the
+ * bounds are within 1e-9 relative of each other, 2^18 steps end it in any case: rho is
+ * their middle, error_s half their distance. Of random jobs 1 in 10,000 gets there.
  */
 #ifndef CRUX_TIMELINE_H
 #define CRUX_TIMELINE_H
