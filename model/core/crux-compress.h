@@ -46,6 +46,9 @@ struct crux_dag_edge {
 	double weight;
 };
 
+/** Most edges of a DAG: 2^31. More is CRUX_LIMIT, found before memory is asked for them. */
+#define CRUX_DAG_EDGES UINT64_C(2147483648)
+
 /** From a list of edges; CRUX_RANGE for a node or weight out of range, CRUX_INVALID for a
  * cycle (its first node by number is named). */
 enum crux_status crux_dag_from_edges(uint32_t n, const struct crux_dag_edge *edges, size_t n_edges,

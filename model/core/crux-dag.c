@@ -71,12 +71,20 @@ static enum crux_status check_acyclic(const struct crux_dag *dag, struct crux_er
 	return status;
 }
 
+static enum crux_status too_many(size_t n_edges, struct crux_error *err)
+{
+	return crux_fail(err, CRUX_LIMIT, "at least %zu contention edges: at most %llu are handled",
+			 n_edges, (unsigned long long)CRUX_DAG_EDGES);
+}
+
 enum crux_status crux_dag_from_edges(uint32_t n, const struct crux_dag_edge *edges, size_t n_edges,
 				     struct crux_dag **out, struct crux_error *err)
 {
 	struct crux_dag *dag;
 	enum crux_status status;
 
+	if (n_edges > CRUX_DAG_EDGES)
+		return too_many(n_edges, err);
 	for (size_t e = 0; e < n_edges; e++) {
 		if (edges[e].from >= n || edges[e].to >= n)
 			return crux_fail(err, CRUX_RANGE, "edge %zu: %u -> %u of %u jobs", e,
@@ -189,27 +197,77 @@ static enum crux_status incidence_make(const struct crux_problem *problem,
 	return CRUX_OK;
 }
 
-/* Visit each u < v that shares a link with v, once; write edges when dag has room. */
-static size_t edges_into(const struct incidence *in, uint32_t v, const uint32_t *order,
-			 const double *intensity, struct crux_dag *dag, size_t at)
+/* One link's jobs contend each with each: a bound before any work. */
+static enum crux_status check_links(const struct crux_problem *problem, const struct incidence *in,
+				    struct crux_error *err)
+{
+	for (uint32_t e = 0; e < problem->n_links; e++) {
+		size_t k = in->first_job[e + 1] - in->first_job[e];
+
+		if (k && k - 1 > 2 * (CRUX_DAG_EDGES / k))
+			return too_many(k * (k - 1) / 2, err);
+	}
+	return CRUX_OK;
+}
+
+/* The tails u < v that share a link with v, once each. */
+static enum crux_status tails_of(struct incidence *in, uint32_t v, struct crux_dag *dag,
+				 size_t *room, struct crux_error *err)
 {
 	for (size_t i = in->first_link[v]; i < in->first_link[v + 1]; i++) {
-		uint32_t e = in->link[i];
+		const uint32_t *job = in->job + in->first_job[in->link[i]];
+		size_t most = in->first_job[in->link[i] + 1] - in->first_job[in->link[i]];
+		enum crux_status status = crux_reserve(
+			(void **)&dag->from, room, dag->n_edges + most, sizeof(*dag->from), err);
 
-		for (size_t k = in->first_job[e]; in->job[k] < v; k++) {
-			uint32_t u = in->job[k];
-
-			if (in->stamp[u] == v + 1)
+		if (status != CRUX_OK)
+			return status;
+		for (; *job < v; job++) {
+			if (in->stamp[*job] == v + 1)
 				continue;
-			in->stamp[u] = v + 1;
-			if (dag) {
-				dag->from[at] = u;
-				dag->weight[at] = intensity[order[u]];
-			}
-			at++;
+			in->stamp[*job] = v + 1;
+			dag->from[dag->n_edges++] = *job;
 		}
 	}
-	return at;
+	return dag->n_edges > CRUX_DAG_EDGES ? too_many(dag->n_edges, err) : CRUX_OK;
+}
+
+static enum crux_status weigh(const struct crux_problem *problem, const uint32_t *order,
+			      const double *intensity, struct crux_dag *dag, struct crux_error *err)
+{
+	crux_free(dag->weight);
+	dag->weight = crux_array(dag->n_edges, sizeof(*dag->weight));
+	if (!dag->weight)
+		return crux_fail(err, CRUX_NOMEM, "out of memory for %zu edges", dag->n_edges);
+	for (size_t e = 0; e < dag->n_edges; e++) {
+		uint32_t j = order[dag->from[e]];
+
+		if (!isfinite(intensity[j]))
+			return crux_fail(err, CRUX_RANGE,
+					 "job %lld: an intensity of %g FLOP/s on a shared link",
+					 (long long)problem->jobs[j].id, intensity[j]);
+		dag->weight[e] = intensity[j];
+	}
+	return CRUX_OK;
+}
+
+static enum crux_status edges_make(const struct crux_problem *problem, struct incidence *in,
+				   const uint32_t *order, const double *intensity,
+				   struct crux_dag *dag, struct crux_error *err)
+{
+	enum crux_status status = check_links(problem, in, err);
+	size_t room = 0;
+
+	crux_free(dag->from);
+	dag->from = NULL;
+	for (uint32_t v = 0; v < problem->n_jobs && status == CRUX_OK; v++) {
+		dag->first_in[v] = dag->n_edges;
+		status = tails_of(in, v, dag, &room, err);
+	}
+	if (status != CRUX_OK)
+		return status;
+	dag->first_in[problem->n_jobs] = dag->n_edges;
+	return weigh(problem, order, intensity, dag, err);
 }
 
 enum crux_status crux_dag_from_problem(const struct crux_problem *problem,
@@ -218,26 +276,18 @@ enum crux_status crux_dag_from_problem(const struct crux_problem *problem,
 				       struct crux_error *err)
 {
 	struct incidence in = {0};
-	struct crux_dag *dag;
-	size_t n_edges = 0, at = 0;
+	struct crux_dag *dag = NULL;
 	enum crux_status status = incidence_make(problem, candidate, order, &in, err);
 
-	if (status == CRUX_OK) {
-		for (uint32_t v = 0; v < problem->n_jobs; v++)
-			n_edges = edges_into(&in, v, order, intensity, NULL, n_edges);
-		if (problem->n_jobs)
-			memset(in.stamp, 0, problem->n_jobs * sizeof(*in.stamp));
-		status = compress_dag_create(problem->n_jobs, n_edges, &dag, err);
-	}
-	if (status == CRUX_OK) {
-		for (uint32_t v = 0; v < problem->n_jobs; v++) {
-			dag->first_in[v] = at;
-			at = edges_into(&in, v, order, intensity, dag, at);
-		}
-		dag->first_in[problem->n_jobs] = at;
-		*out = dag;
-	}
+	if (status == CRUX_OK)
+		status = compress_dag_create(problem->n_jobs, 0, &dag, err);
+	if (status == CRUX_OK)
+		status = edges_make(problem, &in, order, intensity, dag, err);
 	incidence_free(&in);
+	if (status == CRUX_OK)
+		*out = dag;
+	else
+		crux_dag_destroy(dag);
 	return status;
 }
 

@@ -13,21 +13,14 @@ double crux_intensity(double flop, double t_s)
 	return t_s > 0 ? flop / t_s : INFINITY;
 }
 
-/* Bytes per link of the job at hand; only links in `touched` are not 0. */
-struct tally {
-	double *bytes;
-	uint32_t *touched;
-	uint32_t n;
-};
-
 static bool is_network(const struct crux_problem *problem, uint32_t link)
 {
 	return !problem->link_is_network || problem->link_is_network[link];
 }
 
 /* Returns whether the link is a network link. */
-static bool add(struct tally *tally, const struct crux_problem *problem, struct crux_link_id link,
-		double bytes)
+static bool add(struct crux_tally *tally, const struct crux_problem *problem,
+		struct crux_link_id link, double bytes)
 {
 	if (tally->bytes[link.v] == 0)
 		tally->touched[tally->n++] = link.v;
@@ -35,7 +28,7 @@ static bool add(struct tally *tally, const struct crux_problem *problem, struct 
 	return is_network(problem, link.v);
 }
 
-static bool add_flow(struct tally *tally, const struct crux_problem *problem,
+static bool add_flow(struct crux_tally *tally, const struct crux_problem *problem,
 		     const struct crux_flow *flow, const uint32_t *candidate)
 {
 	const struct crux_path_set *set = flow->candidates;
@@ -60,9 +53,32 @@ static bool add_flow(struct tally *tally, const struct crux_problem *problem,
 	return network;
 }
 
-static void job_traffic(const struct crux_problem *problem, const struct crux_problem_job *job,
-			const uint32_t *candidate, struct tally *tally, struct crux_traffic *out)
+enum crux_status crux_tally_init(struct crux_tally *tally, const struct crux_problem *problem,
+				 struct crux_error *err)
 {
+	*tally = (struct crux_tally){
+		.bytes = crux_zeroed(problem->n_links, sizeof(*tally->bytes)),
+		.touched = crux_array(problem->n_links, sizeof(*tally->touched)),
+	};
+	if (tally->bytes && tally->touched)
+		return CRUX_OK;
+	crux_tally_free(tally);
+	return crux_fail(err, CRUX_NOMEM, "out of memory for the traffic on %u links",
+			 problem->n_links);
+}
+
+void crux_tally_free(struct crux_tally *tally)
+{
+	crux_free(tally->bytes);
+	crux_free(tally->touched);
+	*tally = (struct crux_tally){0};
+}
+
+void crux_traffic_one(const struct crux_problem *problem, uint32_t j, const uint32_t *candidate,
+		      struct crux_tally *tally, struct crux_traffic *out)
+{
+	const struct crux_problem_job *job = &problem->jobs[j];
+
 	*out = (struct crux_traffic){0};
 	for (uint32_t f = job->first_flow; f < job->first_flow + job->n_flows; f++) {
 		const struct crux_flow *flow = &problem->flows[f];
@@ -86,18 +102,13 @@ static void job_traffic(const struct crux_problem *problem, const struct crux_pr
 enum crux_status crux_traffic_all(const struct crux_problem *problem, const uint32_t *candidate,
 				  struct crux_traffic *out, struct crux_error *err)
 {
-	struct tally tally = {
-		.bytes = crux_zeroed(problem->n_links, sizeof(*tally.bytes)),
-		.touched = crux_array(problem->n_links, sizeof(*tally.touched)),
-	};
-	enum crux_status status = CRUX_OK;
+	struct crux_tally tally;
+	enum crux_status status = crux_tally_init(&tally, problem, err);
 
-	if (!tally.bytes || !tally.touched)
-		status = crux_fail(err, CRUX_NOMEM, "out of memory for the traffic on %u links",
-				   problem->n_links);
-	for (uint32_t j = 0; j < problem->n_jobs && status == CRUX_OK; j++)
-		job_traffic(problem, &problem->jobs[j], candidate, &tally, &out[j]);
-	crux_free(tally.bytes);
-	crux_free(tally.touched);
-	return status;
+	if (status != CRUX_OK)
+		return status;
+	for (uint32_t j = 0; j < problem->n_jobs; j++)
+		crux_traffic_one(problem, j, candidate, &tally, &out[j]);
+	crux_tally_free(&tally);
+	return CRUX_OK;
 }

@@ -40,6 +40,20 @@ struct crux_traffic {
 enum crux_status crux_traffic_all(const struct crux_problem *problem, const uint32_t *candidate,
 				  struct crux_traffic *out, struct crux_error *err);
 
+/** Scratch for one job after the other: bytes per link, 0 between two jobs. */
+struct crux_tally {
+	double *bytes;
+	uint32_t *touched; /**< links that are not 0 */
+	uint32_t n;
+};
+enum crux_status crux_tally_init(struct crux_tally *tally, const struct crux_problem *problem,
+				 struct crux_error *err);
+void crux_tally_free(struct crux_tally *tally);
+
+/** The same of job @p j alone. */
+void crux_traffic_one(const struct crux_problem *problem, uint32_t j, const uint32_t *candidate,
+		      struct crux_tally *tally, struct crux_traffic *out);
+
 #ifdef __cplusplus
 }
 #endif

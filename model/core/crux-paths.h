@@ -28,6 +28,32 @@ extern "C" {
 enum crux_status crux_paths_select(const struct crux_problem *problem, const uint32_t *order,
 				   uint32_t *choice, uint64_t *load, struct crux_error *err);
 
+/** Bytes that a job put on a link. */
+struct crux_placement_row {
+	uint32_t link;
+	uint64_t bytes;
+};
+
+/** An earlier selection: turn t placed row[first[t]] .. row[first[t + 1] - 1], one row per
+ * flow and link in their order. */
+struct crux_paths_before {
+	const size_t *first;
+	const struct crux_placement_row *row;
+	/** [n_jobs of the problem at hand] the turn of a job that is as it was then, CRUX_NONE
+	 * of a new or changed one. */
+	const uint32_t *turn;
+};
+
+/**
+ * The same result as crux_paths_select, bit for bit; @p choice holds the earlier one on
+ * entry for jobs with a turn. A flow compares its candidates only when a link of one of
+ * them has another load at its turn than at its turn before, or when its job has no
+ * turn or has fallen behind one that came after it. @p before NULL: from scratch.
+ */
+enum crux_status crux_paths_again(const struct crux_problem *problem, const uint32_t *order,
+				  const struct crux_paths_before *before, uint32_t *choice,
+				  uint64_t *load, struct crux_work *work, struct crux_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -6,7 +6,8 @@
  * 1. Intensity with each flow spread evenly over its candidates; jobs choose paths
  *    in falling order of it (crux-paths). crux-pa keeps the hash's paths.
  * 2. Intensity on the chosen paths; correction factors with
- *    c = compute_s, s = overlap_start, x = t_j over network links; ranking by P.
+ *    c = compute_s, s = overlap_start, x = t_j over network links; ranking by P, or
+ *    by its mix with recent slowdowns where options->fairness > 0 (crux-priority).
  * 3. Levels: min(rank, K - 1) in crux-pa and crux-ps-pa; compression of the
  *    contention DAG in crux (best of m sampled orders) and crux-exact (minimum cut).
  * With one path per flow and K = 1 nothing is left to decide: paths and levels are
@@ -101,6 +102,7 @@ static enum crux_status rank_jobs(struct work *w, struct crux_plan *plan, struct
 	crux_priority_assign(w->priority, n, &reference);
 	for (uint32_t j = 0; j < n; j++)
 		w->first[j] = w->priority[j].priority;
+	crux_fairness_mix(w->options->fairness, w->problem, w->first);
 	status = crux_rank(w->first, w->intensity, w->id, n, w->order, err);
 	if (status != CRUX_OK)
 		return status;
@@ -110,7 +112,7 @@ static enum crux_status rank_jobs(struct work *w, struct crux_plan *plan, struct
 		row->t_s = w->traffic[w->order[r]].t_s;
 		row->intensity = w->intensity[w->order[r]];
 		row->k = w->priority[w->order[r]].k;
-		row->priority = w->priority[w->order[r]].priority;
+		row->priority = w->first[w->order[r]];
 		row->rank = r;
 	}
 	return CRUX_OK;
@@ -129,8 +131,9 @@ static enum crux_status assign_levels(struct work *w, enum level_rule rule, stru
 	if (rule == EXACT)
 		status = crux_compress_exact(dag, levels, w->level, &plan->cut, err);
 	else if (rule == SAMPLED)
-		status = crux_compress_sampled(dag, levels, w->options->sampled_orders,
-					       w->options->seed, w->level, &plan->cut, err);
+		status = crux_compress_cached(dag, levels, w->options->sampled_orders,
+					      w->options->seed, NULL, w->options->work, w->level,
+					      &plan->cut, err);
 	else
 		for (uint32_t r = 0; r < n; r++)
 			w->level[r] = crux_level_sincronia(r, n, levels);

@@ -60,5 +60,8 @@ enum crux_status crux_policy_check(const struct crux_problem *problem,
 		return crux_fail(err, CRUX_RANGE, "%u levels: not in 1..64", options->levels);
 	if (!options->sampled_orders)
 		return crux_fail(err, CRUX_RANGE, "0 sampled orders: at least 1");
+	if (!(options->fairness >= 0 && options->fairness <= 1))
+		return crux_fail(err, CRUX_RANGE, "a fairness weight of %g is not in [0, 1]",
+				 options->fairness);
 	return crux_problem_check(problem, err);
 }

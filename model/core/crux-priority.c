@@ -45,24 +45,53 @@ double crux_correction_factor(const struct crux_timeline_job *r, const struct cr
 	return d_j / d_r;
 }
 
-void crux_priority_assign(struct crux_priority_job *jobs, uint32_t n, uint32_t *reference)
+uint32_t crux_priority_reference(const struct crux_priority_job *jobs, uint32_t n)
 {
 	uint32_t r = 0;
 
-	*reference = CRUX_NONE;
-	if (!n)
-		return;
 	for (uint32_t j = 1; j < n; j++)
 		if (jobs[j].network_bytes > jobs[r].network_bytes ||
 		    (jobs[j].network_bytes == jobs[r].network_bytes && jobs[j].id < jobs[r].id))
 			r = j;
+	return n ? r : CRUX_NONE;
+}
+
+double crux_priority_value(double k, double intensity)
+{
+	return k == 0 || intensity == 0 ? 0 : k * intensity;
+}
+
+void crux_priority_assign(struct crux_priority_job *jobs, uint32_t n, uint32_t *reference)
+{
+	uint32_t r = crux_priority_reference(jobs, n);
+
 	for (uint32_t j = 0; j < n; j++) {
 		struct crux_priority_job *job = &jobs[j];
 
 		job->k = j == r ? 1 : crux_correction_factor(&jobs[r].timeline, &job->timeline);
-		job->priority = job->k == 0 || job->intensity == 0 ? 0 : job->k * job->intensity;
+		job->priority = crux_priority_value(job->k, job->intensity);
 	}
 	*reference = r;
+}
+
+void crux_fairness_mix(double weight, const struct crux_problem *problem, double *priority)
+{
+	double most = 0;
+
+	if (!(weight > 0))
+		return;
+	for (uint32_t j = 0; j < problem->n_jobs; j++)
+		if (isfinite(priority[j]))
+			most = fmax(most, priority[j]);
+	for (uint32_t j = 0; j < problem->n_jobs; j++) {
+		double slowdown = fmax(problem->jobs[j].slowdown, 1), relative = 0;
+
+		if (isinf(priority[j]))
+			relative = 1;
+		else if (most > 0)
+			relative = priority[j] / most;
+		priority[j] = (1 - weight) * relative + weight * (1 - 1 / slowdown);
+	}
 }
 
 struct rank_row {

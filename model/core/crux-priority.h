@@ -41,6 +41,22 @@ double crux_correction_factor(const struct crux_timeline_job *r, const struct cr
 /** Fill k and priority; the reference's index through @p reference (CRUX_NONE when n = 0). */
 void crux_priority_assign(struct crux_priority_job *jobs, uint32_t n, uint32_t *reference);
 
+/** The job that crux_priority_assign takes for r; CRUX_NONE when n = 0. */
+uint32_t crux_priority_reference(const struct crux_priority_job *jobs, uint32_t n);
+/** P of k and I. */
+double crux_priority_value(double k, double intensity);
+
+/**
+ * Fairness (section 7.2: a weighted mix of intensity and recent slowdown). With weight
+ * w in [0, 1] and sigma_j the job's recent iteration time over that alone, rank by
+ *	F_j = (1 - w) P_j / max P + w (1 - 1 / sigma_j)
+ * in place of P_j: the job's priority relative to the greatest finite one (1 where P_j
+ * is infinite), and the share of its recent time that it lost. w = 0 leaves @p priority
+ * [n_jobs] as it is, bit for bit; w = 1 puts the most delayed job first. The paper gives
+ * the idea, not the formula: both terms in [0, 1] is our choice.
+ */
+void crux_fairness_mix(double weight, const struct crux_problem *problem, double *priority);
+
 /**
  * Rank by falling first key, falling second key (may be NULL), rising id; keys that
  * differ by less than 1e-11 relative are equal, so that the roundings of equal

@@ -41,6 +41,9 @@ static enum crux_status check_job(const struct crux_problem *problem, uint32_t j
 	if (!(job->overlap_start >= 0 && job->overlap_start <= 1))
 		return crux_fail(err, CRUX_RANGE, "job %lld: overlap start %g is not in [0, 1]",
 				 (long long)job->id, job->overlap_start);
+	if (!(job->slowdown >= 0) || !isfinite(job->slowdown))
+		return crux_fail(err, CRUX_RANGE, "job %lld: slowdown %g is not >= 0",
+				 (long long)job->id, job->slowdown);
 	if (job->first_flow != *next_flow || job->n_flows > problem->n_flows - *next_flow)
 		return crux_fail(
 			err, CRUX_INVALID,

@@ -45,6 +45,8 @@ struct crux_problem_job {
 	double overlap_start; /**< in [0, 1]: share of the computation after which communication may
 				 start */
 	uint32_t first_flow, n_flows; /**< its flows: consecutive */
+	/** Recent iteration time / that alone; 0 where it is not known. Below 1 it counts as 1. */
+	double slowdown;
 };
 
 struct crux_problem {

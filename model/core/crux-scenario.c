@@ -281,8 +281,14 @@ static enum crux_status fill_problem(struct crux_scenario *scn, struct crux_erro
 		const struct crux_job *job = &scn->jobs[i];
 
 		jobs[i] = (struct crux_problem_job){
-			job->id,	 job->n_gpus, job->flop, job->compute_s, job->overlap_start,
-			job->first_flow, job->n_flows};
+			.id = job->id,
+			.gpus = job->n_gpus,
+			.flop = job->flop,
+			.compute_s = job->compute_s,
+			.overlap_start = job->overlap_start,
+			.first_flow = job->first_flow,
+			.n_flows = job->n_flows,
+		};
 	}
 	return CRUX_OK;
 }
