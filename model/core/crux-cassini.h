@@ -48,7 +48,7 @@
 extern "C" {
 #endif
 
-#define CRUX_CASSINI_WORK 262144 /**< combinations x angles of an exhaustive search */
+#define CRUX_CASSINI_WORK 524288 /**< combinations x angles of an exhaustive search */
 
 struct crux_cassini_params {
 	double quantum_s;	/**< > 0; default 1 ms */

@@ -430,6 +430,47 @@ static void trees(void)
 	}
 }
 
+/* Iterations from 1 ns to 1,000 s together, any bounds: the circle keeps its own. */
+static void any_circle(void)
+{
+	struct crux_rng rng;
+
+	crux_rng_init(&rng, 85, 0);
+	for (int round = 0; round < 3000; round++) {
+		struct crux_cassini_arc arcs[6];
+		struct crux_cassini_params params = {
+			.quantum_s = pow(10, -9 + 10 * crux_rng_real(&rng)),
+			.max_perimeter = 1 + (uint32_t)crux_rng_below(&rng, 900),
+			.min_angles = 1 + (uint32_t)crux_rng_below(&rng, 90),
+		};
+		struct crux_cassini_circle circle;
+		uint32_t quanta[6], n = 1 + (uint32_t)crux_rng_below(&rng, 6);
+		double span = crux_rng_below(&rng, 2) ? 12 : 1, score = NAN;
+
+		for (uint32_t j = 0; j < n; j++) {
+			double t = pow(10, -9 + span * crux_rng_real(&rng)),
+			       a = crux_rng_real(&rng);
+
+			arcs[j] = (struct crux_cassini_arc){.iteration_s = t,
+							    .start_s = a * t,
+							    .duration_s = (1 - a) * t,
+							    .bps = crux_rng_real(&rng)};
+			arcs[j].fixed = crux_rng_below(&rng, 4) == 0;
+			arcs[j].shift_s = t * crux_rng_real(&rng);
+		}
+		CHECK_U64(crux_cassini_circle_of(&params, arcs, n, &circle, quanta, NULL), CRUX_OK);
+		CHECK(circle.perimeter >= 1 && circle.perimeter <= params.max_perimeter);
+		CHECK(circle.angles >= params.min_angles && circle.angles % circle.perimeter == 0);
+		CHECK(circle.angles < params.min_angles + circle.perimeter);
+		for (uint32_t j = 0; j < n; j++)
+			CHECK(quanta[j] && circle.perimeter % quanta[j] == 0);
+		CHECK_U64(crux_cassini_link(&params, 1, arcs, n, &score, NULL), CRUX_OK);
+		CHECK(score <= 1 && score >= 1 - (n - 1.0));
+		for (uint32_t j = 0; j < n; j++)
+			CHECK(arcs[j].shift_s >= 0 && arcs[j].shift_s < arcs[j].iteration_s);
+	}
+}
+
 static void refused(void)
 {
 	struct crux_cassini_params params;
@@ -615,6 +656,7 @@ int main(void)
 	RUN(loop);
 	RUN(no_binding_link);
 	RUN(trees);
+	RUN(any_circle);
 	RUN(refused);
 	RUN(shift_in_the_engine);
 	RUN(shift_in_a_scenario);
