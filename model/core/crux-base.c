@@ -45,14 +45,14 @@ enum crux_status crux_fail(struct crux_error *err, enum crux_status status, cons
 	return status;
 }
 
-enum crux_status crux_fail_prefix(struct crux_error *err, const char *fmt, ...)
+void crux_fail_prefix(struct crux_error *err, const char *fmt, ...)
 {
 	char old[sizeof(err->text)];
 	va_list args;
 	int n;
 
 	if (!err)
-		return CRUX_INVALID;
+		return;
 	memcpy(old, err->text, sizeof(old));
 	va_start(args, fmt);
 	n = vsnprintf(err->text, sizeof(err->text), fmt, args);
@@ -60,7 +60,6 @@ enum crux_status crux_fail_prefix(struct crux_error *err, const char *fmt, ...)
 	if (n >= 0 && (size_t)n < sizeof(err->text))
 		snprintf(err->text + n, sizeof(err->text) - (size_t)n, "%.*s",
 			 (int)(sizeof(err->text) - (size_t)n - 1), old);
-	return err->status;
 }
 
 static void *libc_resize(void *context, void *old, size_t bytes)

@@ -70,8 +70,8 @@ struct crux_error {
 enum crux_status crux_fail(struct crux_error *err, enum crux_status status, const char *fmt, ...)
 	CRUX_PRINTF(3, 4);
 
-/** Put "prefix: " in front of the line already in @p err; returns its status. */
-enum crux_status crux_fail_prefix(struct crux_error *err, const char *fmt, ...) CRUX_PRINTF(2, 3);
+/** Put a prefix such as "FILE:LINE: " in front of the line already in @p err (NULL: nothing). */
+void crux_fail_prefix(struct crux_error *err, const char *fmt, ...) CRUX_PRINTF(2, 3);
 
 /** @name Ids: one-field structs, so that a link id cannot pass for a node id. @{ */
 struct crux_node_id {

@@ -234,10 +234,12 @@ enum crux_status crux_plan_assign_ports(struct crux_plan *plan, const struct cru
 			router, flow->src_nic, flow->dst_nic, row->candidate,
 			flow->ecmp_port ? flow->ecmp_port : CRUX_ENTROPY_FIRST, &row->source_port,
 			err);
-		if (status != CRUX_OK)
-			return crux_fail_prefix(
+		if (status != CRUX_OK) {
+			crux_fail_prefix(
 				err, "job %lld, flow %u: ", (long long)problem->jobs[flow->job].id,
 				f - problem->jobs[flow->job].first_flow);
+			return status;
+		}
 	}
 	return CRUX_OK;
 }
