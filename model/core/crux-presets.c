@@ -288,11 +288,13 @@ enum crux_status crux_preset_build(const char *description, struct crux_topology
 		status = build_clos_spec(&spec, true, &topo, assumptions, err);
 	else if (!strcmp(spec.name, "clos"))
 		status = build_clos_spec(&spec, false, &topo, assumptions, err);
+	else if (!strcmp(spec.name, "clos3"))
+		status = crux_clos3_from_spec(&spec, &topo, assumptions, err);
 	else if (!strcmp(spec.name, "lingjun"))
 		status = crux_lingjun_build(&spec, &topo, assumptions, err);
 	else
 		status = crux_fail(err, CRUX_NOT_FOUND,
-				   "unknown topology \"%.40s\"; known: testbed, clos, lingjun:FILE",
+				   "unknown topology \"%.40s\"; known: testbed, clos, clos3, lingjun:FILE",
 				   spec.name);
 	crux_spec_clear(&spec);
 	if (!status)

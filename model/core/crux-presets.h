@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only
  *
- * crux-presets: topologies by name: the paper's testbed, a two-layer Clos, and
- * the real cluster of the Lingjun trace (crux-lingjun.h).
+ * crux-presets: topologies by name: the paper's testbed, a two-layer and a three-layer
+ * Clos, and the real cluster of the Lingjun trace (crux-lingjun.h).
  *
  * Place: model/core (C11). Depends on crux-base, crux-topology, crux-spec.
  *
@@ -30,7 +30,24 @@
  * error. The paper (section 6.1) states hosts, NICs and rates; it does not state
  * the number of uplinks, nor delays: these are assumptions, and are listed.
  *
- * Names: tor0.., agg0.., hosts h0.. (ToR by ToR), link "tor0>agg1#2".
+ * clos3: three layers. Aggregation switch a of every pod belongs to plane a; each core
+ * switch of plane a is cabled once to aggregation switch a of every pod. Between ToR of
+ * one pod there are aggs paths, between pods aggs x cores.
+ *
+ *   key          clos3  unit and meaning (those of host, NIC and delay as above)
+ *   pods         4      pods, 1..65536
+ *   tors         4      ToR switches of each pod, 1..65536
+ *   hosts        4      hosts under each ToR, 1..65536
+ *   aggs         2      aggregation switches of each pod, that is planes; each cabled to
+ *                       every ToR of its pod
+ *   cores        2      core switches of each plane
+ *   uplinks      1      parallel cables from each ToR to each aggregation switch
+ *   uplink_gbps  200    Gbit/s of a cable from a ToR to an aggregation switch
+ *   core_gbps    200    Gbit/s of a cable from an aggregation switch to a core switch
+ * The ratio of rates below and above each layer that results is listed.
+ *
+ * Names: tor0.., agg0.., core0.. (pod by pod, plane by plane), hosts h0.. (ToR by ToR),
+ * link "tor0>agg1#2".
  */
 #ifndef CRUX_PRESETS_H
 #define CRUX_PRESETS_H
@@ -53,6 +70,20 @@ struct crux_clos {
 /** Build it, frozen. Parameters are checked whole first. */
 enum crux_status crux_clos_build(const struct crux_clos *clos, struct crux_topology **out,
 				 struct crux_error *err);
+
+/** Parameters of a three-layer Clos; counts as in the table above. */
+struct crux_clos3 {
+	uint32_t pods, tors, hosts, aggs, cores, uplinks;
+	struct crux_host_shape shape;
+	uint64_t nic_bps, uplink_bps, core_bps, delay_ns;
+};
+
+/** Build it, frozen. Parameters are checked whole first. */
+enum crux_status crux_clos3_build(const struct crux_clos3 *clos, struct crux_topology **out,
+				  struct crux_error *err);
+/** The same from a description; the name is spec->name (crux_preset_build). */
+enum crux_status crux_clos3_from_spec(const struct crux_spec *spec, struct crux_topology **out,
+				      struct crux_text *assumptions, struct crux_error *err);
 
 /**
  * Build a topology by its description, frozen. Assumptions are added to

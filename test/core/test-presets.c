@@ -132,6 +132,59 @@ static void defaults(void)
 	done(&b);
 }
 
+/* Paths between two hosts' first NICs. */
+static uint32_t paths(struct crux_router *router, const struct crux_topology *topo, uint32_t from,
+		      uint32_t to, uint32_t *hops)
+{
+	const struct crux_path_set *set;
+	struct crux_link_id first, last;
+
+	if (crux_router_paths(router, crux_topology_host(topo, from)->nics[0],
+			      crux_topology_host(topo, to)->nics[0], &first, &set, &last, NULL))
+		return 0;
+	*hops = set->hops;
+	return set->n;
+}
+
+/*
+ * Three layers: 3 pods x 2 ToR x 2 hosts = 12 hosts, 3 aggregation switches a pod, 2 cores
+ * a plane: 6 cores. Hosts 0 and 1 hang on one ToR: 1 path of 0 hops; 0 and 2 on two of
+ * one pod: 3 of 2 hops; 0 and 4 in
+ * two pods: 3 x 2 = 6 of 4 hops. Rates: a ToR 2 x 4 x 200 / (3 x 400) = 4/3; an
+ * aggregation switch 2 x 400 / (2 x 100) = 4.
+ */
+static void three_layers(void)
+{
+	struct built b = build("clos3:pods=3,tors=2,hosts=2,aggs=3,cores=2,uplink_gbps=400,"
+			       "core_gbps=100");
+	struct crux_router *router;
+	uint64_t rate = 0;
+	uint32_t hops = 99;
+
+	CHECK_U64(b.status, CRUX_OK);
+	if (b.status)
+		return;
+	CHECK_U64(crux_topology_n_hosts(b.topo), 12);
+	CHECK_U64(count_links(b.topo, "h11.nic3", "tor5", &rate), 1);
+	CHECK_U64(count_links(b.topo, "tor5", "agg8", &rate), 1);
+	CHECK_U64(rate, UINT64_C(400000000000));
+	CHECK_U64(count_links(b.topo, "tor5", "agg5", &rate), 0);  /* of another pod */
+	CHECK_U64(count_links(b.topo, "agg7", "core3", &rate), 1); /* plane 1: cores 2, 3 */
+	CHECK_U64(rate, UINT64_C(100000000000));
+	CHECK_U64(count_links(b.topo, "agg7", "core4", &rate), 0);
+	CHECK_HAS(b.notes.text, "1.33333:1");
+	CHECK_HAS(b.notes.text, "switch 4:1");
+	CHECK_U64(crux_router_create(b.topo, 1, 0, &router, NULL), CRUX_OK);
+	CHECK_U64(paths(router, b.topo, 0, 1, &hops), 1);
+	CHECK_U64(hops, 0);
+	CHECK_U64(paths(router, b.topo, 0, 2, &hops), 3);
+	CHECK_U64(hops, 2);
+	CHECK_U64(paths(router, b.topo, 0, 4, &hops), 6);
+	CHECK_U64(hops, 4);
+	crux_router_destroy(router);
+	done(&b);
+}
+
 static void refusals(void)
 {
 	static const struct {
@@ -140,7 +193,7 @@ static void refusals(void)
 		const char *has;
 	} bad[] = {
 		{"", CRUX_SYNTAX, "name"},
-		{"ring", CRUX_NOT_FOUND, "known: testbed, clos, lingjun:FILE"},
+		{"ring", CRUX_NOT_FOUND, "known: testbed, clos, clos3, lingjun:FILE"},
 		{"testbed:", CRUX_SYNTAX, "nothing behind the colon"},
 		{"testbed:tor=2", CRUX_UNKNOWN_KEY, "unknown key \"tor\"; known: tors, hosts"},
 		{"testbed:tors", CRUX_SYNTAX, "not key=value"},
@@ -172,6 +225,13 @@ static void refusals(void)
 		{"clos:tors=65536,hosts=65536", CRUX_LIMIT, "4294967296 hosts"},
 		{"clos:tors=60000,hosts=1,aggs=60000,uplinks=1", CRUX_LIMIT, "cables"},
 		{"clos:words", CRUX_SYNTAX, "not key=value"},
+		{"clos3:words", CRUX_SYNTAX, "not key=value"},
+		{"clos3:cores=0", CRUX_RANGE, "cores: 0"},
+		{"clos3:oversub=1", CRUX_UNKNOWN_KEY, "known: pods, tors"},
+		{"clos3:pods=60000,tors=60000", CRUX_LIMIT, "hosts"},
+		{"clos3:pods=1000,tors=100,hosts=1,aggs=1000", CRUX_LIMIT, "above the ToR"},
+		{"clos3:pods=1000,tors=1,hosts=1,aggs=1000,cores=1000", CRUX_LIMIT, "core"},
+		{"clos3:nics=3", CRUX_RANGE, "3 NICs"},
 		{"lingjun", CRUX_SYNTAX, "no file"},
 		{"lingjun:psw=2", CRUX_SYNTAX, "no file"},
 	};
@@ -254,8 +314,22 @@ static enum crux_status clos_and_gone(struct crux_error *err)
 	return status;
 }
 
+static enum crux_status clos3_and_gone(struct crux_error *err)
+{
+	struct crux_topology *topo;
+	struct crux_text notes = {NULL, 0, 0};
+	enum crux_status status =
+		crux_preset_build("clos3:pods=2,tors=1,hosts=1", &topo, &notes, err);
+
+	if (!status)
+		crux_topology_destroy(topo);
+	crux_free(notes.text);
+	return status;
+}
+
 static void out_of_memory(void)
 {
+	CHECK(oom_every_count(clos3_and_gone, 1) > 20);
 	CHECK(oom_every_count(clos_and_gone, 1) > 20);
 }
 
@@ -263,6 +337,7 @@ int main(void)
 {
 	RUN(testbed);
 	RUN(defaults);
+	RUN(three_layers);
 	RUN(refusals);
 	RUN(numbers);
 	RUN(fuzz);
