@@ -37,6 +37,8 @@ StatusText(RoceStatus status)
         return "retry limit exceeded";
     case RoceStatus::FLUSHED:
         return "flushed behind a message that failed";
+    case RoceStatus::PATH_FAILED:
+        return "no path any more";
     }
     return "?";
 }

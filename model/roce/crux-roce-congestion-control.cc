@@ -32,6 +32,32 @@ RoceCongestionControl::~RoceCongestionControl()
 }
 
 void
+RoceCongestionControl::SetPath(int64_t baseRttPs, uint32_t payload, uint32_t wireBytes)
+{
+    m_baseRttPs = baseRttPs;
+    m_payload = payload;
+    m_wire = wireBytes;
+}
+
+uint64_t
+RoceCongestionControl::BdpPayload(uint64_t lineRateBps) const
+{
+    const double wire = static_cast<double>(lineRateBps) * static_cast<double>(m_baseRttPs) / 8e12;
+    return static_cast<uint64_t>(wire * m_payload / m_wire) + m_payload;
+}
+
+bool
+RoceCongestionControl::WantsTelemetry() const
+{
+    return false;
+}
+
+void
+RoceCongestionControl::OnTelemetry(int64_t, uint64_t, uint64_t, const RoceTelemetry&)
+{
+}
+
+void
 RoceCongestionControl::OnSend(int64_t, uint32_t)
 {
 }
@@ -119,10 +145,11 @@ RoceWindow::GetTypeId()
                             .SetGroupName("Crux")
                             .AddConstructor<RoceWindow>()
                             .AddAttribute("Window",
-                                          "Payload in flight, bytes, 1 to 2^62",
+                                          "Payload in flight, bytes, up to 2^62; 0: line rate x "
+                                          "base RTT and one packet",
                                           UintegerValue(1000000),
-                                          MakeUintegerAccessor(&RoceWindow::m_window),
-                                          MakeUintegerChecker<uint64_t>(1, uint64_t(1) << 62));
+                                          MakeUintegerAccessor(&RoceWindow::m_wanted),
+                                          MakeUintegerChecker<uint64_t>(0, uint64_t(1) << 62));
     return tid;
 }
 
@@ -130,6 +157,7 @@ void
 RoceWindow::Start(uint64_t lineRateBps, int64_t)
 {
     m_rate = lineRateBps;
+    m_window = m_wanted ? m_wanted : BdpPayload(lineRateBps);
 }
 
 uint64_t

@@ -9,8 +9,9 @@
  * Contract: a queue pair sends its next packet no earlier than
  *   start of the last one + 8 wireBytes / GetRate(),
  * and while the bytes in flight (payload sent, not acknowledged) are below
- * GetWindow(). An object serves one queue pair. A controller needs no events:
- * it is told the time with every call and catches up on its timers then.
+ * GetWindow() (the queue pair may have a window of its own too). An object serves one queue pair. A
+ * controller needs no events: it is told the time with every call and catches up on its timers
+ * then.
  */
 #ifndef CRUX_ROCE_CONGESTION_CONTROL_H
 #define CRUX_ROCE_CONGESTION_CONTROL_H
@@ -22,6 +23,8 @@
 
 namespace ns3
 {
+
+struct RoceTelemetry;
 
 /**
  * \brief Interface of a congestion control. All times are ps, absolute.
@@ -35,6 +38,29 @@ class RoceCongestionControl : public Object
     /** \return the type */
     static TypeId GetTypeId();
     ~RoceCongestionControl() override;
+
+    /**
+     * \brief What is known of the path, told before Start.
+     * \param baseRttPs round trip of a full packet and its ACK on the idle path, ps
+     * \param payload payload of a full packet, bytes
+     * \param wireBytes its bytes on a link
+     */
+    void SetPath(int64_t baseRttPs, uint32_t payload, uint32_t wireBytes);
+
+    /** \return whether packets shall gather telemetry of the switch ports on their way */
+    virtual bool WantsTelemetry() const;
+
+    /**
+     * \brief An ACK or NAK has brought telemetry; before OnAck.
+     * \param nowPs time
+     * \param acked sequence number up to which (not including it) all is acknowledged
+     * \param next sequence number of the next packet to send first
+     * \param telemetry of the packet that was answered
+     */
+    virtual void OnTelemetry(int64_t nowPs,
+                             uint64_t acked,
+                             uint64_t next,
+                             const RoceTelemetry& telemetry);
 
     /**
      * \brief Begin: called once, when the queue pair is connected.
@@ -76,6 +102,18 @@ class RoceCongestionControl : public Object
 
     /** \return payload bytes that may be in flight; one packet always may */
     virtual uint64_t GetWindow() const;
+
+  protected:
+    /**
+     * \param lineRateBps line rate, bit/s
+     * \return payload bytes of a bandwidth-delay product and one packet (the one being sent):
+     *   rate x base RTT / 8 x payload / wire bytes + payload
+     */
+    uint64_t BdpPayload(uint64_t lineRateBps) const;
+
+    int64_t m_baseRttPs{0};   //!< base RTT; 0 when SetPath was not called
+    uint32_t m_payload{4096}; //!< payload of a full packet, bytes
+    uint32_t m_wire{4178};    //!< bytes on a link of a full packet
 };
 
 /** \brief No congestion control: always the line rate. */
@@ -106,8 +144,8 @@ class RoceFixedRate : public RoceCongestionControl
 };
 
 /**
- * \brief A constant window (attribute Window, bytes of payload): the throughput
- * is min(line rate, Window / RTT).
+ * \brief A constant window (attribute Window, bytes of payload; 0: the bandwidth-delay product of
+ * the base RTT and one packet): the throughput is min(line rate, Window / RTT).
  */
 class RoceWindow : public RoceCongestionControl
 {
@@ -119,8 +157,9 @@ class RoceWindow : public RoceCongestionControl
     uint64_t GetWindow() const override;
 
   private:
-    uint64_t m_window;  //!< bytes
-    uint64_t m_rate{1}; //!< bit/s
+    uint64_t m_wanted;    //!< the attribute, bytes
+    uint64_t m_window{1}; //!< bytes
+    uint64_t m_rate{1};   //!< bit/s
 };
 
 } // namespace ns3

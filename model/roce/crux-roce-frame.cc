@@ -38,7 +38,15 @@ struct Pool
     }
 };
 
+/** The pool of telemetry, grown one by one: only what HPCC has in flight. */
+struct TelemetryPool
+{
+    std::vector<std::unique_ptr<RoceTelemetry>> all; //!< all
+    RoceTelemetry* free{nullptr};                    //!< to hand out
+};
+
 Pool g_pool;
+TelemetryPool g_telemetry;
 
 /** Big-endian writer into a vector of bytes. */
 class Writer
@@ -183,6 +191,30 @@ WriteTransport(Writer& w, const RoceFrame& f, RoceKind kind)
 
 } // namespace
 
+RoceTelemetry*
+RoceTelemetry::New()
+{
+    if (!g_telemetry.free)
+    {
+        g_telemetry.all.emplace_back(new RoceTelemetry());
+        g_telemetry.free = g_telemetry.all.back().get();
+    }
+    RoceTelemetry* telemetry = g_telemetry.free;
+    g_telemetry.free = telemetry->next;
+    telemetry->hops = 0;
+    return telemetry;
+}
+
+void
+RoceTelemetry::Free(RoceTelemetry* telemetry)
+{
+    if (telemetry)
+    {
+        telemetry->next = g_telemetry.free;
+        g_telemetry.free = telemetry;
+    }
+}
+
 RoceFrame*
 RoceFrame::New()
 {
@@ -203,6 +235,11 @@ RoceFrame::Free(RoceFrame* frame)
     if (frame->packet)
     {
         frame->packet = nullptr;
+    }
+    if (frame->telemetry)
+    {
+        RoceTelemetry::Free(frame->telemetry);
+        frame->telemetry = nullptr;
     }
     frame->next = g_pool.free;
     g_pool.free = frame;

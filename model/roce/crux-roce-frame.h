@@ -11,6 +11,8 @@
  *          preamble and inter-frame gap 20
  *   ACK    86  (AETH 4)                       CNP  98 (16 reserved bytes)
  *   PAUSE  84  (64 B MAC control frame + 20)  IP   IPv4 packet + 38
+ *   data and ACK of a queue pair whose congestion control wants telemetry: + 42 (HPCC, SIGCOMM
+ *   2019, section 4.1: 2 B and 8 B for each of up to five hops); captures leave these bytes out.
  * The payload is not padded to 4 B, nor a frame to Ethernet's 64 B (an empty or
  * one-byte message would be 2 or 1 B longer on a real wire).
  */
@@ -41,6 +43,11 @@ constexpr uint32_t ROCE_PAUSE_WIRE = 84;
 constexpr uint32_t ROCE_ACK_WIRE = ROCE_OVERHEAD + 4;
 /** Wire size of a congestion notification packet. */
 constexpr uint32_t ROCE_CNP_WIRE = ROCE_OVERHEAD + 16;
+
+/** Bytes of telemetry in a packet that carries it. */
+constexpr uint32_t ROCE_TELEMETRY_WIRE = 42;
+/** Hops of which a packet can carry telemetry. */
+constexpr uint32_t ROCE_TELEMETRY_HOPS = 5;
 
 /** BTH opcodes in use (InfiniBand reliable connection; CNP from the RoCEv2 annex). */
 enum RoceOpcode : uint8_t
@@ -79,6 +86,37 @@ enum RoceEcn : uint8_t
     ROCE_CE = 3,
 };
 
+/** What a switch port tells of itself when a packet leaves it (HPCC, section 4.1). */
+struct RoceHop
+{
+    uint64_t rateBps;    //!< B, line rate, bit/s
+    int64_t atPs;        //!< ts, start of the transmission, ps
+    uint64_t txBytes;    //!< bytes sent by the port, this packet included
+    uint64_t queueBytes; //!< qLen, bytes that wait in the packet's class
+};
+
+/** Telemetry of a packet; pooled like the frames. Hops beyond the fifth are not recorded. */
+struct RoceTelemetry
+{
+    RoceTelemetry* next;              //!< in the pool
+    uint32_t hops;                    //!< entries in use
+    RoceHop hop[ROCE_TELEMETRY_HOPS]; //!< in the order of the path
+
+    /** \return one without hops */
+    static RoceTelemetry* New();
+    /** \param telemetry one made by New, or null */
+    static void Free(RoceTelemetry* telemetry);
+
+    /** \brief A switch port sends the packet. \param tell what it tells of itself */
+    void Add(const RoceHop& tell)
+    {
+        if (hops < ROCE_TELEMETRY_HOPS)
+        {
+            hop[hops++] = tell;
+        }
+    }
+};
+
 /**
  * \brief A frame on the packet level: header fields in host order, no bytes.
  * Made by RoceFrame::New and given back by RoceFrame::Free; intrusive, pooled.
@@ -86,15 +124,16 @@ enum RoceEcn : uint8_t
 struct RoceFrame
 {
     /** \name Place in the simulator (not on the wire) @{ */
-    RoceFrame* next;    //!< next of the queue or link that holds the frame
-    int64_t arrivalPs;  //!< when the last bit reaches the other end of the link (ps)
-    uint64_t wrId;      //!< work request of the message (stands for immediate data)
-    Ptr<Packet> packet; //!< the IPv4 packet of kind IP and OTHER, else null
-    uint32_t wireBytes; //!< bytes on a link, preamble and gap included
-    uint32_t payload;   //!< bytes of payload
-    uint32_t ingress;   //!< port of arrival at the switch that holds it
-    uint8_t cls;        //!< traffic class (0..7), set from the DSCP at every node
-    bool lossless;      //!< how the switch that holds it has counted it
+    RoceFrame* next;          //!< next of the queue or link that holds the frame
+    int64_t arrivalPs;        //!< when the last bit reaches the other end of the link (ps)
+    uint64_t wrId;            //!< work request of the message (stands for immediate data)
+    Ptr<Packet> packet;       //!< the IPv4 packet of kind IP and OTHER, else null
+    RoceTelemetry* telemetry; //!< owned; null unless the congestion control wants it
+    uint32_t wireBytes;       //!< bytes on a link, preamble and gap included
+    uint32_t payload;         //!< bytes of payload
+    uint32_t ingress;         //!< port of arrival at the switch that holds it
+    uint8_t cls;              //!< traffic class (0..7), set from the DSCP at every node
+    bool lossless;            //!< how the switch that holds it has counted it
     /** @} */
 
     /** \name Ethernet and IPv4 @{ */

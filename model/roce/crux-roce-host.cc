@@ -133,6 +133,11 @@ RoceHost::TracePath(uint32_t nic, uint32_t dstIp, uint16_t srcPort, std::string*
             why << "port " << device->GetLabel() << " has no cable";
             break;
         }
+        if (!device->IsLinkUp())
+        {
+            why << "the link of port " << device->GetLabel() << " is down";
+            break;
+        }
         if (!peer->GetSwitch())
         {
             if (peer->GetHost() && peer->GetIp() == dstIp)

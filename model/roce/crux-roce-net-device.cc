@@ -617,6 +617,10 @@ RoceNetDevice::Transmit(RoceFrame* frame, int64_t nowPs)
         m_counters.txClass[frame->cls] += frame->wireBytes;
         m_counters.txPayload[frame->cls] += frame->payload;
     }
+    if (frame->telemetry && m_switch)
+    {
+        frame->telemetry->Add({m_rateBps, start, m_counters.txBytes, m_queueBytes[frame->cls]});
+    }
     if (!m_traceTx.IsEmpty())
     {
         m_traceTx(*frame);

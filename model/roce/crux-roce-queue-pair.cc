@@ -7,10 +7,13 @@
  */
 #include "crux-roce-queue-pair.h"
 
+#include "crux-roce-channel.h"
 #include "crux-roce-dcqcn.h"
 #include "crux-roce-host.h"
 #include "crux-roce-net-device.h"
 
+#include "ns3/boolean.h"
+#include "ns3/double.h"
 #include "ns3/ipv4-address.h"
 #include "ns3/log.h"
 #include "ns3/node.h"
@@ -50,6 +53,30 @@ RoceQueuePair::GetTypeId()
                           UintegerValue(16),
                           MakeUintegerAccessor(&RoceQueuePair::m_ackEvery),
                           MakeUintegerChecker<uint32_t>(1, 4096))
+            .AddAttribute("AckBytes",
+                          "After how many bytes of payload an ACK is asked for (16384 is common), "
+                          "up to 2^40; 0: by packets alone",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&RoceQueuePair::m_ackBytes),
+                          MakeUintegerChecker<uint64_t>(0, uint64_t(1) << 40))
+            .AddAttribute("SelectiveRepeat",
+                          "Resend what was lost alone, not all behind it; before Connect, the "
+                          "same at both ends",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&RoceQueuePair::m_selective),
+                          MakeBooleanChecker())
+            .AddAttribute("WindowBdp",
+                          "Window in bandwidth-delay products of the base RTT, 0 to 1000, beside "
+                          "the congestion control's; 0: none; before Connect",
+                          DoubleValue(0),
+                          MakeDoubleAccessor(&RoceQueuePair::m_windowBdp),
+                          MakeDoubleChecker<double>(0, 1000))
+            .AddAttribute("BaseRtt",
+                          "Round trip on the idle path (0 s to 100 s); 0 s: worked out from the "
+                          "links; before Connect",
+                          TimeValue(Seconds(0)),
+                          MakeTimeAccessor(&RoceQueuePair::m_baseRtt),
+                          MakeTimeChecker(Seconds(0), Seconds(100)))
             .AddAttribute("RetransmitTimeout",
                           "Without progress for so long, go back to the oldest packet (1 us to "
                           "100 s; default 4.096 us x 2^14); before Connect",
@@ -67,6 +94,12 @@ RoceQueuePair::GetTypeId()
                 TimeValue(MicroSeconds(50)),
                 MakeTimeAccessor(&RoceQueuePair::m_cnpInterval),
                 MakeTimeChecker(Seconds(0), Seconds(1)))
+            .AddAttribute("CnpDelay",
+                          "From the arrival of a marked packet to its CNP (0 s to 1 s); before "
+                          "Connect",
+                          TimeValue(Seconds(0)),
+                          MakeTimeAccessor(&RoceQueuePair::m_cnpDelay),
+                          MakeTimeChecker(Seconds(0), Seconds(1)))
             .AddAttribute("InitialPsn",
                           "First packet sequence number, 0 to 2^24 - 1; before Connect",
                           UintegerValue(0),
@@ -102,17 +135,20 @@ RoceQueuePair::GetTypeId()
 RoceQueuePair::RoceQueuePair()
 {
     m_timerEvent = Ptr<RoceEvent>(new RoceEvent(&OnTimer, this), false);
+    m_cnpEvent = Ptr<RoceEvent>(new RoceEvent(&OnCnpDue, this), false);
 }
 
 RoceQueuePair::~RoceQueuePair()
 {
     m_timerEvent->Detach();
+    m_cnpEvent->Detach();
 }
 
 void
 RoceQueuePair::DoDispose()
 {
     m_timerEvent->Detach();
+    m_cnpEvent->Detach();
     m_sendCallback = CompletionCallback();
     m_recvCallback = CompletionCallback();
     m_control = nullptr;
@@ -139,43 +175,91 @@ RoceQueuePair::Setup(RoceHost* host, uint32_t nic, uint32_t qpn)
 }
 
 std::string
-RoceQueuePair::CheckEnd(Ptr<RoceQueuePair> peer) const
+RoceQueuePair::CheckEnd(Ptr<RoceQueuePair> peer)
 {
     std::ostringstream line;
     if (!m_nic)
     {
         return "a queue pair that no host made";
     }
+    if (!m_control)
+    {
+        ObjectFactory factory;
+        factory.SetTypeId(m_controlType);
+        m_control = factory.Create<RoceCongestionControl>();
+        if (!m_control)
+        {
+            return "CongestionControl " + m_controlType.GetName() + " is not a congestion control";
+        }
+    }
+    const uint32_t overhead =
+        ROCE_IP_OVERHEAD + (m_control->WantsTelemetry() ? ROCE_TELEMETRY_WIRE : 0);
     if (m_peer)
     {
         line << "queue pair " << m_qpn << " of " << m_nic->GetLabel() << " is connected already";
     }
-    else if (m_payload + ROCE_IP_OVERHEAD > m_nic->GetMtu())
+    else if (m_payload + overhead > m_nic->GetMtu())
     {
-        line << "payload " << m_payload << " + " << ROCE_IP_OVERHEAD
-             << " bytes of headers exceed the MTU " << m_nic->GetMtu() << " of "
-             << m_nic->GetLabel();
+        line << "payload " << m_payload << " + " << overhead << " bytes of headers exceed the MTU "
+             << m_nic->GetMtu() << " of " << m_nic->GetLabel();
     }
     else if (m_payload != peer->m_payload)
     {
         line << "payload " << m_payload << " at " << m_nic->GetLabel() << ", but "
              << peer->m_payload << " at the other end";
     }
-    else
+    else if (m_selective != peer->m_selective)
     {
-        std::string why;
-        if (m_host->TracePath(m_nicIndex, peer->m_localIp, m_srcPort, &why).empty())
-        {
-            return why;
-        }
+        line << "SelectiveRepeat is " << m_selective << " at " << m_nic->GetLabel() << ", but "
+             << peer->m_selective << " at " << peer->m_nic->GetLabel();
     }
     return line.str();
+}
+
+std::string
+RoceQueuePair::PathError() const
+{
+    std::string why;
+    m_host->TracePath(m_nicIndex, m_remoteIp, m_srcPort, &why);
+    return why;
+}
+
+void
+RoceQueuePair::SetPath(const std::vector<Ptr<RoceNetDevice>>& there,
+                       const std::vector<Ptr<RoceNetDevice>>& back)
+{
+    m_telemetry = m_control->WantsTelemetry();
+    const uint32_t extra = m_telemetry ? ROCE_TELEMETRY_WIRE : 0;
+    const uint32_t wire = m_payload + ROCE_OVERHEAD + extra;
+    m_baseRttPs = RoceClock::FromTime(m_baseRtt);
+    if (m_baseRttPs == 0)
+    {
+        const auto add = [this](const std::vector<Ptr<RoceNetDevice>>& path, uint64_t bytes) {
+            for (const Ptr<RoceNetDevice>& port : path)
+            {
+                m_baseRttPs +=
+                    RoceClock::FromTime(DynamicCast<RoceChannel>(port->GetChannel())->GetDelay()) +
+                    static_cast<int64_t>(bytes * uint64_t(8000000000000) / port->GetRateBps());
+            }
+        };
+        add(there, wire);
+        add(back, ROCE_ACK_WIRE + extra);
+    }
+    m_control->SetPath(m_baseRttPs, m_payload, wire);
+    if (m_windowBdp > 0)
+    {
+        const double bdp = static_cast<double>(m_nic->GetRateBps()) *
+                           static_cast<double>(m_baseRttPs) / 8e12 * m_payload / wire;
+        m_window = static_cast<uint64_t>(m_windowBdp * (bdp + m_payload));
+    }
 }
 
 bool
 RoceQueuePair::Connect(Ptr<RoceQueuePair> a, Ptr<RoceQueuePair> b, std::string* error)
 {
     std::string why;
+    std::vector<Ptr<RoceNetDevice>> there;
+    std::vector<Ptr<RoceNetDevice>> back;
     if (!a || !b)
     {
         why = "a null queue pair";
@@ -191,6 +275,14 @@ RoceQueuePair::Connect(Ptr<RoceQueuePair> a, Ptr<RoceQueuePair> b, std::string* 
         {
             why = b->CheckEnd(a);
         }
+        if (why.empty())
+        {
+            there = a->FindPath(b, why);
+        }
+        if (why.empty())
+        {
+            back = b->FindPath(a, why);
+        }
     }
     if (!why.empty())
     {
@@ -201,31 +293,38 @@ RoceQueuePair::Connect(Ptr<RoceQueuePair> a, Ptr<RoceQueuePair> b, std::string* 
         *error = why;
         return false;
     }
-    a->Attach(b);
-    b->Attach(a);
+    a->Attach(b, there, back);
+    b->Attach(a, back, there);
     return true;
 }
 
+std::vector<Ptr<RoceNetDevice>>
+RoceQueuePair::FindPath(Ptr<RoceQueuePair> peer, std::string& error) const
+{
+    std::string why;
+    std::vector<Ptr<RoceNetDevice>> path =
+        m_host->TracePath(m_nicIndex, peer->m_localIp, m_srcPort, &why);
+    if (path.empty())
+    {
+        error = m_nic->GetLabel() + " cannot reach " + peer->m_nic->GetLabel() + ": " + why;
+    }
+    return path;
+}
+
 void
-RoceQueuePair::Attach(Ptr<RoceQueuePair> peer)
+RoceQueuePair::Attach(Ptr<RoceQueuePair> peer,
+                      const std::vector<Ptr<RoceNetDevice>>& there,
+                      const std::vector<Ptr<RoceNetDevice>>& back)
 {
     m_peer = PeekPointer(peer);
     m_remoteIp = peer->m_localIp;
     m_timeoutPs = RoceClock::FromTime(m_timeout);
     m_cnpPs = RoceClock::FromTime(m_cnpInterval);
+    m_cnpDelayPs = RoceClock::FromTime(m_cnpDelay);
     m_una = m_next = m_max = m_end = m_lastAsked = m_initialPsn;
+    m_repeat = m_repeatEnd = m_afterRepeat = m_initialPsn;
     m_expected = peer->m_initialPsn;
-    if (!m_control)
-    {
-        ObjectFactory factory;
-        factory.SetTypeId(m_controlType);
-        m_control = factory.Create<RoceCongestionControl>();
-        if (!m_control)
-        {
-            NS_FATAL_ERROR("RoceQueuePair: CongestionControl " << m_controlType.GetName()
-                                                               << " is not a congestion control");
-        }
-    }
+    SetPath(there, back);
     m_control->Start(m_nic->GetRateBps(), RoceClock::NowPs());
 }
 
@@ -379,6 +478,27 @@ RoceQueuePair::GetOutstanding() const
     return m_messages.size();
 }
 
+const std::string&
+RoceQueuePair::GetFailReason() const
+{
+    return m_failReason;
+}
+
+void
+RoceQueuePair::FailPath(const std::string& reason)
+{
+    if (m_peer && !m_failed)
+    {
+        Fail(RoceStatus::PATH_FAILED, reason, RoceClock::NowPs());
+    }
+}
+
+Time
+RoceQueuePair::GetBaseRtt() const
+{
+    return RoceClock::ToTime(m_baseRttPs);
+}
+
 const RoceQueuePairCounters&
 RoceQueuePair::GetCounters() const
 {
@@ -414,7 +534,15 @@ RoceQueuePair::Kick(int64_t nowPs)
 bool
 RoceQueuePair::CanSend() const
 {
-    if (m_next >= m_end || m_failed)
+    if (m_failed)
+    {
+        return false;
+    }
+    if (m_repeat < m_repeatEnd)
+    {
+        return true; // sent again: it takes no more of the window
+    }
+    if (m_next >= m_end)
     {
         return false;
     }
@@ -429,23 +557,52 @@ RoceQueuePair::CanSend() const
     return m_next - m_una < MAX_IN_FLIGHT && WindowOpen();
 }
 
+uint64_t
+RoceQueuePair::Window() const
+{
+    return std::min(m_control->GetWindow(), m_window);
+}
+
 bool
 RoceQueuePair::WindowOpen() const
 {
-    const uint64_t window = m_control->GetWindow();
+    const uint64_t window = Window();
     return window == RoceCongestionControl::NO_WINDOW || m_inFlight + m_payload <= window;
 }
 
-RoceFrame*
-RoceQueuePair::NextPacket(int64_t nowPs)
+bool
+RoceQueuePair::ShouldAsk() const
 {
-    const Message& message = m_messages[m_current];
-    const uint64_t i = m_next - message.firstSeq;
-    const bool first = i == 0;
-    const bool last = i + 1 == message.packets;
+    const uint64_t packets = m_next - m_lastAsked;
+    if (m_changing || packets >= m_ackEvery || m_next - m_una >= MAX_IN_FLIGHT)
+    {
+        return true;
+    }
+    const uint64_t window = Window();
+    if (m_ackBytes == 0 && window == RoceCongestionControl::NO_WINDOW)
+    {
+        return false;
+    }
+    const uint64_t bytes = packets * m_payload; // the last of a message asks anyway
+    return (m_ackBytes && bytes >= m_ackBytes) || bytes >= window / 8 ||
+           m_inFlight + m_payload > window;
+}
+
+uint64_t
+RoceQueuePair::PayloadOf(const Message& message, uint64_t seq) const
+{
+    const uint64_t i = seq - message.firstSeq;
+    return i + 1 == message.packets ? message.bytes - i * m_payload : m_payload;
+}
+
+RoceFrame*
+RoceQueuePair::Build(const Message& message, uint64_t seq) const
+{
+    const bool first = seq == message.firstSeq;
+    const bool last = seq + 1 == message.firstSeq + message.packets;
     RoceFrame* frame = RoceFrame::New();
     frame->wrId = message.wrId;
-    frame->payload = static_cast<uint32_t>(last ? message.bytes - i * m_payload : m_payload);
+    frame->payload = static_cast<uint32_t>(PayloadOf(message, seq));
     frame->wireBytes = frame->payload + ROCE_OVERHEAD;
     frame->cls = activeClass;
     frame->dscp = m_nic->GetClassMap().DscpOf(activeClass);
@@ -458,32 +615,68 @@ RoceQueuePair::NextPacket(int64_t nowPs)
     frame->srcPort = m_srcPort;
     frame->dstPort = 4791;
     frame->destQp = m_peer->m_qpn;
-    frame->psn = m_next & PSN_MASK;
+    frame->psn = seq & PSN_MASK;
     frame->opcode = first ? (last ? ROCE_SEND_ONLY : ROCE_SEND_FIRST)
                           : (last ? ROCE_SEND_LAST : ROCE_SEND_MIDDLE);
+    if (m_telemetry)
+    {
+        frame->wireBytes += ROCE_TELEMETRY_WIRE;
+        frame->telemetry = RoceTelemetry::New();
+    }
+    return frame;
+}
+
+RoceFrame*
+RoceQueuePair::NextInOrder()
+{
+    const Message& message = m_messages[m_current];
+    RoceFrame* frame = Build(message, m_next);
+    const bool last = m_next + 1 == message.firstSeq + message.packets;
+    m_next++;
+    m_inFlight += frame->payload;
+    m_current += last;
+    m_counters.packetsResent += m_next <= m_max;
+    m_max = std::max(m_max, m_next);
+    if (last || ShouldAsk())
+    {
+        frame->ackRequest = true;
+        m_lastAsked = m_next;
+    }
+    return frame;
+}
+
+RoceFrame*
+RoceQueuePair::NextRepeat()
+{
+    RoceFrame* frame = Build(m_messages[MessageOf(m_repeat)], m_repeat);
+    frame->ackRequest = true;
+    if (m_repeat == m_una)
+    {
+        m_afterRepeat = m_next;
+    }
+    m_counters.packetsResent++;
+    m_repeat++;
+    SkipNamed();
+    return frame;
+}
+
+RoceFrame*
+RoceQueuePair::NextPacket(int64_t nowPs)
+{
+    const bool again = m_repeat < m_repeatEnd;
     if (m_next == m_una)
     {
         m_deadline = nowPs + m_timeoutPs;
         ArmTimer(nowPs);
     }
-    m_next++;
-    m_inFlight += frame->payload;
-    m_current += last;
+    RoceFrame* frame = again ? NextRepeat() : NextInOrder();
     m_counters.packetsSent++;
     m_counters.bytesSent += frame->payload;
-    m_counters.packetsResent += m_next <= m_max;
-    m_max = std::max(m_max, m_next);
     m_control->OnSend(nowPs, frame->wireBytes);
-    if (last || m_changing || m_next - m_lastAsked >= m_ackEvery ||
-        m_next - m_una >= MAX_IN_FLIGHT || !WindowOpen())
+    if (frame->ackRequest && m_samplePs < 0 && !again)
     {
-        frame->ackRequest = true;
-        m_lastAsked = m_next;
-        if (m_samplePs < 0)
-        {
-            m_samplePs = nowPs;
-            m_sampleSeq = m_next;
-        }
+        m_samplePs = nowPs;
+        m_sampleSeq = m_next;
     }
     Pace(frame->wireBytes, nowPs);
     return frame;
@@ -532,11 +725,25 @@ RoceQueuePair::Acknowledge(uint64_t seq, int64_t nowPs)
         return;
     }
     const uint64_t bytes = BytesBetween(m_una, seq);
+    uint64_t notInFlight = 0; // named before, so counted already
+    for (uint64_t i = m_una; i < seq && !m_named.empty(); i++)
+    {
+        if (m_named.front())
+        {
+            notInFlight += PayloadOf(m_messages[MessageOf(i)], i);
+        }
+        m_named.pop_front();
+    }
     const bool beyond = seq > m_next; // acknowledged although we had gone back
-    m_inFlight = seq >= m_next ? 0 : m_inFlight - bytes;
+    m_inFlight = seq >= m_next ? 0 : m_inFlight - (bytes - notInFlight);
     m_next = std::max(m_next, seq);
     m_lastAsked = std::max(m_lastAsked, seq);
     m_una = seq;
+    if (m_repeat < seq)
+    {
+        m_repeat = seq;
+        SkipNamed();
+    }
     m_retries = 0;
     m_deadline = nowPs + m_timeoutPs;
     m_counters.bytesAcked += bytes;
@@ -577,14 +784,70 @@ RoceQueuePair::Complete(const RoceCompletion& completion, bool sender)
     }
 }
 
+size_t
+RoceQueuePair::MessageOf(uint64_t seq) const
+{
+    size_t low = 0; // binary search for the last message that begins at or before seq
+    for (size_t high = m_messages.size(); high - low > 1;)
+    {
+        const size_t mid = low + (high - low) / 2;
+        (m_messages[mid].firstSeq <= seq ? low : high) = mid;
+    }
+    return low;
+}
+
+void
+RoceQueuePair::SkipNamed()
+{
+    while (m_repeat < m_repeatEnd && m_repeat - m_una < m_named.size() && m_named[m_repeat - m_una])
+    {
+        m_repeat++;
+    }
+    m_repeatEnd = std::max(m_repeat, m_repeatEnd);
+}
+
+void
+RoceQueuePair::Named(uint64_t seq)
+{
+    if (seq < m_una || seq >= m_next)
+    {
+        return;
+    }
+    const uint64_t i = seq - m_una;
+    if (i >= m_named.size())
+    {
+        m_named.resize(i + 1, false);
+    }
+    if (!m_named[i])
+    {
+        m_named[i] = true;
+        m_inFlight -= PayloadOf(m_messages[MessageOf(seq)], seq);
+    }
+    m_samplePs = -1;
+    if (m_repeat > m_una && m_afterRepeat > m_una && seq >= m_afterRepeat)
+    {
+        m_repeat = m_una; // sent after the oldest went again, and that one is missing still
+        m_afterRepeat = m_next;
+    }
+    m_repeatEnd = std::max(m_repeatEnd, seq);
+    SkipNamed();
+}
+
 void
 RoceQueuePair::GoBack()
 {
+    m_lastAsked = m_una;
+    m_samplePs = -1;
+    if (m_selective)
+    {
+        m_repeat = m_una;
+        m_repeatEnd = m_next;
+        SkipNamed();
+        return;
+    }
     m_next = m_una;
     m_inFlight = 0;
     m_current = 0;
-    m_lastAsked = m_una;
-    m_samplePs = -1;
 }
 
 uint64_t
@@ -609,20 +872,35 @@ RoceQueuePair::ReceiveAck(const RoceFrame& frame, int64_t nowPs)
     {
         return;
     }
-    const uint64_t seq = Unwrap(frame.psn, m_una);
-    if (frame.syndrome == ROCE_SYNDROME_NAK_SEQUENCE)
+    const bool nak = frame.syndrome == ROCE_SYNDROME_NAK_SEQUENCE;
+    const uint64_t seq = Unwrap(frame.psn, m_una) + !nak; // all before it is acknowledged
+    const uint64_t named = Unwrap(frame.msn, m_una);
+    if (frame.telemetry)
+    {
+        m_control->OnTelemetry(nowPs, std::max(m_una, seq), m_next, *frame.telemetry);
+    }
+    Acknowledge(seq, nowPs);
+    if (nak)
     {
         m_counters.naksReceived++;
-        Acknowledge(seq, nowPs);
-        if (seq == m_una && m_una < m_next)
+        if (m_failed || seq != m_una || m_una >= m_next)
+        {
+            // an old one
+        }
+        else if (m_selective)
+        {
+            const bool fresh = m_repeatEnd <= m_una;
+            Named(named);
+            if (fresh && m_repeatEnd > m_una)
+            {
+                m_control->OnLoss(nowPs, false);
+            }
+        }
+        else
         {
             GoBack();
             m_control->OnLoss(nowPs, false);
         }
-    }
-    else
-    {
-        Acknowledge(seq + 1, nowPs);
     }
     if (m_changing && m_una == m_next)
     {
@@ -675,7 +953,17 @@ RoceQueuePair::Timeout(int64_t nowPs)
     m_counters.timeouts++;
     if (++m_retries > m_retryLimit)
     {
-        Fail(nowPs);
+        const std::string path = PathError();
+        std::ostringstream line;
+        line << "queue pair " << m_qpn << " from " << m_nic->GetLabel() << " to "
+             << m_peer->m_nic->GetLabel() << ": no answer to " << m_retryLimit << " retries";
+        if (!path.empty())
+        {
+            line << "; " << path;
+        }
+        Fail(path.empty() ? RoceStatus::RETRY_EXCEEDED : RoceStatus::PATH_FAILED,
+             line.str(),
+             nowPs);
         return;
     }
     GoBack();
@@ -688,11 +976,12 @@ RoceQueuePair::Timeout(int64_t nowPs)
 }
 
 void
-RoceQueuePair::Fail(int64_t nowPs)
+RoceQueuePair::Fail(RoceStatus status, const std::string& reason, int64_t nowPs)
 {
+    NS_LOG_WARN(reason);
     m_failed = true;
+    m_failReason = reason;
     m_nic->Deactivate(this);
-    RoceStatus status = RoceStatus::RETRY_EXCEEDED;
     while (!m_messages.empty())
     {
         const Message lost = m_messages.front();
@@ -725,12 +1014,18 @@ RoceQueuePair::NewControl(uint8_t opcode, uint32_t wireBytes) const
 }
 
 void
-RoceQueuePair::SendAck(uint64_t seq, uint8_t syndrome, int64_t nowPs)
+RoceQueuePair::SendAck(uint64_t seq, uint8_t syndrome, uint64_t msn, RoceFrame& data, int64_t nowPs)
 {
     RoceFrame* frame = NewControl(ROCE_ACKNOWLEDGE, ROCE_ACK_WIRE);
     frame->psn = seq & PSN_MASK;
-    frame->msn = m_msn & PSN_MASK;
+    frame->msn = msn & PSN_MASK;
     frame->syndrome = syndrome;
+    if (data.telemetry)
+    {
+        frame->telemetry = data.telemetry;
+        frame->wireBytes += ROCE_TELEMETRY_WIRE;
+        data.telemetry = nullptr;
+    }
     (syndrome == ROCE_SYNDROME_ACK ? m_counters.acksSent : m_counters.naksSent)++;
     m_nic->Enqueue(frame, nowPs);
 }
@@ -738,17 +1033,96 @@ RoceQueuePair::SendAck(uint64_t seq, uint8_t syndrome, int64_t nowPs)
 void
 RoceQueuePair::MaybeCnp(int64_t nowPs)
 {
-    if (m_counters.cnpsSent && nowPs - m_lastCnp < m_cnpPs)
+    if (m_lastCnp != INT64_MIN && nowPs - m_lastCnp < m_cnpPs)
     {
         return;
     }
     m_lastCnp = nowPs;
+    if (m_cnpDelayPs > 0)
+    {
+        m_cnpEvent->ScheduleAt(m_context, nowPs + m_cnpDelayPs, nowPs);
+        return;
+    }
     m_counters.cnpsSent++;
     m_nic->Enqueue(NewControl(ROCE_CNP, ROCE_CNP_WIRE), nowPs);
 }
 
 void
-RoceQueuePair::ReceiveData(const RoceFrame& frame, int64_t nowPs)
+RoceQueuePair::OnCnpDue(void* self)
+{
+    auto qp = static_cast<RoceQueuePair*>(self);
+    if (qp->m_peer && !qp->m_failed)
+    {
+        qp->m_counters.cnpsSent++;
+        qp->m_nic->Enqueue(qp->NewControl(ROCE_CNP, ROCE_CNP_WIRE), RoceClock::NowPs());
+    }
+}
+
+void
+RoceQueuePair::ReceiveOther(RoceFrame& frame, uint64_t seq, int64_t nowPs)
+{
+    m_counters.outOfOrder++;
+    if (seq < m_expected) // received before
+    {
+        m_counters.duplicates++;
+        if (frame.ackRequest)
+        {
+            SendAck(m_expected - 1, ROCE_SYNDROME_ACK, m_msn, frame, nowPs);
+        }
+        return;
+    }
+    if (!m_selective)
+    {
+        if (!m_nakSent)
+        {
+            m_nakSent = true;
+            SendAck(m_expected, ROCE_SYNDROME_NAK_SEQUENCE, m_msn, frame, nowPs);
+        }
+        return;
+    }
+    const uint64_t i = seq - m_expected;
+    if (i >= m_early.size())
+    {
+        m_early.resize(i + 1);
+    }
+    m_counters.duplicates += m_early[i].here;
+    const bool last = frame.opcode == ROCE_SEND_LAST || frame.opcode == ROCE_SEND_ONLY;
+    m_early[i] = Early{frame.wrId, frame.payload, true, last};
+    SendAck(m_expected, ROCE_SYNDROME_NAK_SEQUENCE, seq, frame, nowPs);
+}
+
+void
+RoceQueuePair::Take(uint64_t wrId, uint32_t payload, bool last, int64_t nowPs)
+{
+    m_received += payload;
+    m_counters.bytesReceived += payload;
+    if (last)
+    {
+        const RoceCompletion completion{wrId,
+                                        m_received,
+                                        RoceStatus::SUCCESS,
+                                        RoceClock::ToTime(nowPs)};
+        m_received = 0;
+        m_counters.messagesReceived++;
+        Complete(completion, false);
+    }
+}
+
+void
+RoceQueuePair::TakeEarly(int64_t nowPs)
+{
+    // m_early[0] stood for the packet just taken; those behind it were received before.
+    m_early.pop_front();
+    while (!m_early.empty() && m_early.front().here)
+    {
+        const Early early = m_early.front();
+        m_early.pop_front();
+        Take(early.wrId, early.payload, early.last, nowPs);
+    }
+}
+
+void
+RoceQueuePair::ReceiveData(RoceFrame& frame, int64_t nowPs)
 {
     if (m_failed || !m_peer)
     {
@@ -761,40 +1135,28 @@ RoceQueuePair::ReceiveData(const RoceFrame& frame, int64_t nowPs)
     const uint64_t seq = Unwrap(frame.psn, m_expected);
     if (seq != m_expected)
     {
-        m_counters.outOfOrder++;
-        if (static_cast<int64_t>(seq - m_expected) > 0)
-        {
-            if (!m_nakSent)
-            {
-                m_nakSent = true;
-                SendAck(m_expected, ROCE_SYNDROME_NAK_SEQUENCE, nowPs);
-            }
-        }
-        else if (frame.ackRequest)
-        {
-            SendAck(m_expected - 1, ROCE_SYNDROME_ACK, nowPs);
-        }
+        ReceiveOther(frame, seq, nowPs);
         return;
     }
     m_nakSent = false;
-    m_expected++;
-    m_received += frame.payload;
-    m_counters.bytesReceived += frame.payload;
     const bool last = frame.opcode == ROCE_SEND_LAST || frame.opcode == ROCE_SEND_ONLY;
+    uint64_t taken = 1; // this packet and those kept behind it
     m_msn += last;
-    if (frame.ackRequest)
+    while (taken < m_early.size() && m_early[taken].here)
     {
-        SendAck(seq, ROCE_SYNDROME_ACK, nowPs);
+        m_msn += m_early[taken].last;
+        taken++;
     }
-    if (last)
+    m_expected += taken;
+    if (frame.ackRequest || taken > 1)
     {
-        const RoceCompletion completion{frame.wrId,
-                                        m_received,
-                                        RoceStatus::SUCCESS,
-                                        RoceClock::ToTime(nowPs)};
-        m_received = 0;
-        m_counters.messagesReceived++;
-        Complete(completion, false);
+        SendAck(m_expected - 1, ROCE_SYNDROME_ACK, m_msn, frame, nowPs);
+    }
+    const bool early = !m_early.empty();
+    Take(frame.wrId, frame.payload, last, nowPs);
+    if (early)
+    {
+        TakeEarly(nowPs);
     }
 }
 

@@ -1,24 +1,40 @@
 /*
  * SPDX-License-Identifier: GPL-2.0-only
  *
- * crux-roce-queue-pair: a reliable connection: messages cut into packets, go-back-N,
- * completions, CNPs at the receiver, congestion control at the sender.
+ * crux-roce-queue-pair: a reliable connection: messages cut into packets, go-back-N or
+ * selective repeat, completions, CNPs at the receiver, congestion control at the sender.
  *
  * Place: model/roce (C++17). Depends on crux-roce-frame, crux-roce-congestion-control.
  *
  * Sender. A message of b bytes is max(1, ceil(b / Payload)) packets: SEND First, Middle,
  * Last, or Only. Sequence numbers count in 64 bits and travel in 24 (PSN, wrapping). The
- * receiver acknowledges what asks for it: every AckEvery-th packet, the last of a message,
- * and one after which the window is full. Packets in flight must be fewer than 2^23.
+ * receiver acknowledges what asks for it: the last packet of a message, one after which the
+ * window is full, and one after which AckEvery packets, AckBytes of payload or an eighth of the
+ * window have not been asked for. Packets in flight must be fewer than 2^23.
+ * Window. Payload in flight is at most the smaller of the congestion control's window and
+ * WindowBdp x BDP, where BDP = line rate x base RTT / 8 x payload / (payload + 82) + one payload
+ * (the packet being sent); one packet always may go.
+ * Base RTT (ps). Unless given, worked out at Connect from the links of both ways on an idle fabric:
+ *   sum of delays + 8e12 (payload + 82) / rate over the links there + 8e12 x 86 / rate over those
+ *   back.
  * Receiver. The expected packet is taken; a later one is dropped and answered by one NAK
  * with the expected PSN until that packet comes; an earlier one that asks is acknowledged
  * again.
- * Loss. On a NAK the sender goes back to the PSN named; when packets are outstanding and
- * nothing was acknowledged for RetransmitTimeout, it goes back to the oldest one. After
- * RetryLimit such retries in a row without progress the next time-out fails the queue pair: every
- * message not completed gets one completion, RETRY_EXCEEDED for the oldest, FLUSHED for the others.
- * The timer is one deadline that is looked at when it would have expired, not re-armed by
- * ACKs; after the last ACK one expiry may still be pending (it does nothing).
+ * Selective repeat (attribute SelectiveRepeat; both ends the same; after IRN, SIGCOMM 2018, section
+ * 3.1). The receiver keeps later packets and answers each by a NAK with the expected PSN whose MSN
+ * field names the packet that came (24 bits that nothing else uses in a NAK: the wire size stays).
+ * The sender resends only what lies below the latest packet named and was not named itself; when a
+ * packet first sent after a resent one is named and the gap is still there, the resent one was lost
+ * too and goes again. A filled gap is acknowledged at once.
+ * Loss, go-back-N. On a NAK the sender goes back to the PSN named.
+ * Timer. When packets are outstanding and
+ * nothing was acknowledged for RetransmitTimeout, it goes back to the oldest one (selective repeat:
+ * resends all that were not named). After RetryLimit such retries in a row without progress the
+ * next time-out fails the queue pair: every message not completed gets one completion, for the
+ * oldest RETRY_EXCEEDED, or PATH_FAILED when the tables then lead to the other end no longer,
+ * FLUSHED for the others; GetFailReason() says why in one line. The timer is one deadline that is
+ * looked at when it would have expired, not re-armed by ACKs; after the last ACK one expiry may
+ * still be pending (it does nothing).
  */
 #ifndef CRUX_ROCE_QUEUE_PAIR_H
 #define CRUX_ROCE_QUEUE_PAIR_H
@@ -35,6 +51,7 @@
 #include <cstdint>
 #include <deque>
 #include <string>
+#include <vector>
 
 namespace ns3
 {
@@ -48,6 +65,7 @@ enum class RoceStatus : uint8_t
     SUCCESS,        //!< delivered (receiver), acknowledged (sender)
     RETRY_EXCEEDED, //!< RetryLimit retries in a row, and no answer
     FLUSHED,        //!< behind a message that failed
+    PATH_FAILED,    //!< there is no path to the other end any more
 };
 
 /** What a completion callback is told. */
@@ -76,6 +94,7 @@ struct RoceQueuePairCounters
     uint64_t naksReceived{0};     //!< NAKs received
     uint64_t cnpsReceived{0};     //!< CNPs received
     uint64_t timeouts{0};         //!< expiries of the retransmission timer
+    uint64_t duplicates{0};       //!< packets received that had been received before
 };
 
 /** \brief One end of a reliable connection, made by RoceHost::CreateQueuePair. */
@@ -95,8 +114,9 @@ class RoceQueuePair : public Object
 
     /**
      * \brief Join two queue pairs; both sides may then send. Refused when an end is null,
-     * already connected, both are on one NIC, a payload + 44 exceeds the NIC's MTU, the
-     * payloads differ, or the tables lead from one end not to the other.
+     * already connected, both are on one NIC, a payload + 44 (86 with telemetry) exceeds the
+     * NIC's MTU, the payloads or SelectiveRepeat differ, or the tables lead from one end not to the
+     * other (the line names both hosts).
      * \param a one end
      * \param b other end
      * \param error receives one line when refused; when null, a refusal is a fatal error
@@ -155,6 +175,16 @@ class RoceQueuePair : public Object
     uint32_t GetPayload() const;
     /** \return whether the queue pair has failed */
     bool IsFailed() const;
+    /** \return why it failed, one line that names both ends; empty while it has not */
+    const std::string& GetFailReason() const;
+    /**
+     * \brief Fail now, with PATH_FAILED for the oldest message (a link is known to be down).
+     * Does nothing when not connected or failed already.
+     * \param reason one line
+     */
+    void FailPath(const std::string& reason);
+    /** \return round trip of a full packet and its ACK on the idle path; 0 s before Connect */
+    Time GetBaseRtt() const;
     /** \return messages posted and not completed */
     uint64_t GetOutstanding() const;
     /** \return the counters */
@@ -171,8 +201,9 @@ class RoceQueuePair : public Object
     bool CanSend() const;
     /** \brief Make the next packet (CanSend must hold). \param nowPs time \return it */
     RoceFrame* NextPacket(int64_t nowPs);
-    /** \brief A data packet came. \param frame not consumed \param nowPs time */
-    void ReceiveData(const RoceFrame& frame, int64_t nowPs);
+    /** \brief A data packet came. \param frame not consumed, its telemetry may be taken
+     * \param nowPs time */
+    void ReceiveData(RoceFrame& frame, int64_t nowPs);
     /** \brief An ACK or NAK came. \param frame not consumed \param nowPs time */
     void ReceiveAck(const RoceFrame& frame, int64_t nowPs);
     /** \brief A CNP came. \param nowPs time */
@@ -198,20 +229,60 @@ class RoceQueuePair : public Object
         uint64_t packets;  //!< number of packets
     };
 
-    static void OnTimer(void* self);
+    /** A packet that was received before an earlier one (selective repeat). */
+    struct Early
+    {
+        uint64_t wrId{0};    //!< of its message
+        uint32_t payload{0}; //!< bytes
+        bool here{false};    //!< received
+        bool last{false};    //!< last of its message
+    };
 
-    /** \brief One end of Connect. */
-    void Attach(Ptr<RoceQueuePair> peer);
-    /** \brief Check one end of Connect. \return what is wrong, or an empty string */
-    std::string CheckEnd(Ptr<RoceQueuePair> peer) const;
+    static void OnTimer(void* self);
+    static void OnCnpDue(void* self);
+
+    /** \brief One end of Connect. \param peer other end \param there links to it
+     * \param back links from it */
+    void Attach(Ptr<RoceQueuePair> peer,
+                const std::vector<Ptr<RoceNetDevice>>& there,
+                const std::vector<Ptr<RoceNetDevice>>& back);
+    /** \brief Check one end of Connect, make its congestion control.
+     * \return what is wrong, or an empty string */
+    std::string CheckEnd(Ptr<RoceQueuePair> peer);
+    /** \param peer other end \param error set when there is no path \return the path */
+    std::vector<Ptr<RoceNetDevice>> FindPath(Ptr<RoceQueuePair> peer, std::string& error) const;
     /** \return 64-bit sequence number nearest to @p near that @p psn stands for */
     static uint64_t Unwrap(uint32_t psn, uint64_t near);
     /** \return payload bytes of the packets [from, to) of the messages kept */
     uint64_t BytesBetween(uint64_t from, uint64_t to) const;
+    /** \param seq a packet of a message kept \return index of the message */
+    size_t MessageOf(uint64_t seq) const;
+    /** \param message it \param seq one of its packets \return payload bytes of the packet */
+    uint64_t PayloadOf(const Message& message, uint64_t seq) const;
+    /** \brief Make a packet. \param message it \param seq which packet \return it */
+    RoceFrame* Build(const Message& message, uint64_t seq) const;
+    /** \brief The next packet is sent again (selective repeat). \return it */
+    RoceFrame* NextRepeat();
+    /** \brief The next packet in order. \return it */
+    RoceFrame* NextInOrder();
+    /** \return whether the packet just sent should ask for an ACK */
+    bool ShouldAsk() const;
+    /** \brief Selective repeat: the receiver has a packet. \param seq it */
+    void Named(uint64_t seq);
     /** \brief Go back to the oldest packet not acknowledged. */
     void GoBack();
+    /** \brief Move m_repeat to the next packet to send again, if there is one. */
+    void SkipNamed();
+    /** \brief Work out base RTT and windows. \param there links to the other end
+     * \param back links from there */
+    void SetPath(const std::vector<Ptr<RoceNetDevice>>& there,
+                 const std::vector<Ptr<RoceNetDevice>>& back);
+    /** \return why the other end cannot be reached now, or an empty string */
+    std::string PathError() const;
     /** \brief Set when the next packet may go. \param wireBytes of the last \param nowPs time */
     void Pace(uint32_t wireBytes, int64_t nowPs);
+    /** \return payload bytes that may be in flight */
+    uint64_t Window() const;
     /** \return whether the window admits a full packet */
     bool WindowOpen() const;
     /** \brief Tell trace and user. \param completion what \param sender of this end's messages */
@@ -228,11 +299,20 @@ class RoceQueuePair : public Object
     void ArmTimer(int64_t nowPs);
     /** \brief The timer expired. */
     void Timeout(int64_t nowPs);
-    /** \brief Fail: complete everything with an error. */
-    void Fail(int64_t nowPs);
-    /** \brief Send an ACK or NAK. */
-    void SendAck(uint64_t seq, uint8_t syndrome, int64_t nowPs);
-    /** \brief Send a CNP unless one went within CnpInterval. */
+    /** \brief Fail: complete everything with an error.
+     * \param status of the oldest message \param reason one line \param nowPs time */
+    void Fail(RoceStatus status, const std::string& reason, int64_t nowPs);
+    /** \brief A packet is taken in order. */
+    void Take(uint64_t wrId, uint32_t payload, bool last, int64_t nowPs);
+    /** \brief A packet other than the expected one came. */
+    void ReceiveOther(RoceFrame& frame, uint64_t seq, int64_t nowPs);
+    /** \brief Take packets kept that are now in order. */
+    void TakeEarly(int64_t nowPs);
+    /** \brief Send an ACK or NAK; it takes the telemetry of @p data along.
+     * \param seq PSN \param syndrome which \param msn MSN field \param data what it answers
+     * \param nowPs time */
+    void SendAck(uint64_t seq, uint8_t syndrome, uint64_t msn, RoceFrame& data, int64_t nowPs);
+    /** \brief Send a CNP, after CnpDelay, unless one was due within CnpInterval. */
     void MaybeCnp(int64_t nowPs);
     /** \return a control frame to the other end */
     RoceFrame* NewControl(uint8_t opcode, uint32_t wireBytes) const;
@@ -240,6 +320,11 @@ class RoceQueuePair : public Object
     // Configuration.
     uint32_t m_payload{4096}; //!< bytes
     uint32_t m_ackEvery{16};  //!< packets
+    uint64_t m_ackBytes{0};   //!< bytes, 0: not by bytes
+    bool m_selective{false};  //!< SelectiveRepeat
+    double m_windowBdp{0};    //!< WindowBdp
+    Time m_baseRtt;           //!< BaseRtt
+    Time m_cnpDelay;          //!< CnpDelay
     uint32_t m_retryLimit{7}; //!< time-outs
     uint32_t m_initialPsn{0}; //!< first PSN
     uint8_t m_ackClass{7};    //!< class of ACKs and CNPs
@@ -267,6 +352,12 @@ class RoceQueuePair : public Object
     uint64_t m_end{0};              //!< first packet not posted
     uint64_t m_inFlight{0};         //!< payload bytes in [m_una, m_next)
     uint64_t m_lastAsked{0};        //!< packet after the last that asked for an ACK
+    uint64_t m_window{UINT64_MAX};  //!< limit by WindowBdp, payload bytes
+    int64_t m_baseRttPs{0};         //!< base RTT
+    uint64_t m_repeat{0};           //!< next candidate to send again
+    uint64_t m_repeatEnd{0};        //!< first packet that is not one
+    uint64_t m_afterRepeat{0};      //!< first packet sent after the oldest was sent again
+    std::deque<bool> m_named;       //!< received by the other end, from m_una on
     uint64_t m_sampleSeq{0};        //!< packet whose round trip is measured
     int64_t m_samplePs{-1};         //!< when it left, -1: none
     int64_t m_deadline{0};          //!< retransmission
@@ -274,6 +365,8 @@ class RoceQueuePair : public Object
     uint32_t m_retries{0};          //!< time-outs in a row
     bool m_timerPending{false};     //!< timer event scheduled
     bool m_failed{false};           //!< failed
+    bool m_telemetry{false};        //!< packets carry telemetry
+    std::string m_failReason;       //!< why
     uint16_t m_srcPort{0};          //!< source port in force
     uint16_t m_wantedPort{0};       //!< source port set
     uint8_t m_wantedClass{1};       //!< class set
@@ -286,6 +379,9 @@ class RoceQueuePair : public Object
     uint64_t m_msn{0};            //!< messages received
     int64_t m_lastCnp{INT64_MIN}; //!< when the last CNP went
     int64_t m_cnpPs{0};           //!< CnpInterval
+    int64_t m_cnpDelayPs{0};      //!< CnpDelay
+    Ptr<RoceEvent> m_cnpEvent;    //!< a CNP is due
+    std::deque<Early> m_early;    //!< packets from m_expected on (selective repeat)
     bool m_nakSent{false};        //!< a NAK for the present gap has gone
 
     CompletionCallback m_sendCallback;                                     //!< user
