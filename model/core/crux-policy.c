@@ -19,6 +19,8 @@
 	X(varys)                                                                                   \
 	X(taccl)                                                                                   \
 	X(cassini)                                                                                 \
+	X(optimal)                                                                                 \
+	X(crux_plus)                                                                               \
 	/* the end of the list */
 /* clang-format on */
 
