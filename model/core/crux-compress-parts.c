@@ -24,6 +24,7 @@ struct crux_compress_cache {
 	size_t n_slots;
 	uint32_t levels, samples;
 	uint64_t seed;
+	struct compress_scratch *scratch;
 };
 
 enum crux_status crux_compress_cache_create(struct crux_compress_cache **out,
@@ -31,10 +32,16 @@ enum crux_status crux_compress_cache_create(struct crux_compress_cache **out,
 {
 	struct crux_compress_cache *cache = crux_zeroed(1, sizeof(*cache));
 
+	enum crux_status status;
+
 	if (!cache)
 		return crux_fail(err, CRUX_NOMEM, "out of memory for kept levels");
-	*out = cache;
-	return CRUX_OK;
+	status = compress_scratch_create(&cache->scratch, err);
+	if (status == CRUX_OK)
+		*out = cache;
+	else
+		crux_free(cache);
+	return status;
 }
 
 static void drop(struct kept *kept, size_t n)
@@ -54,6 +61,7 @@ void crux_compress_cache_destroy(struct crux_compress_cache *cache)
 	crux_free(cache->kept);
 	crux_free(cache->next);
 	crux_free(cache->slot);
+	compress_scratch_destroy(cache->scratch);
 	crux_free(cache);
 }
 
@@ -228,6 +236,7 @@ struct job {
 	uint64_t seed;
 	struct crux_compress_cache *cache;
 	struct crux_work *work;
+	struct compress_scratch *scratch;
 };
 
 static enum crux_status part_levels(const struct job *job, struct kept *part,
@@ -249,8 +258,8 @@ static enum crux_status part_levels(const struct job *job, struct kept *part,
 		}
 	}
 	job->work->parts++;
-	return compress_part(part->dag, job->levels, job->samples, job->seed, part->level, &ignored,
-			     &job->work->orders, err);
+	return compress_part(job->scratch, part->dag, job->levels, job->samples, job->seed,
+			     part->level, &ignored, &job->work->orders, err);
 }
 
 static enum crux_status one_part(const struct job *job, const struct crux_dag *dag, struct parts *p,
@@ -306,7 +315,7 @@ enum crux_status crux_compress_cached(const struct crux_dag *dag, uint32_t level
 				      struct crux_error *err)
 {
 	struct crux_work ignored = {0};
-	struct job job = {levels, samples, seed, cache, work ? work : &ignored};
+	struct job job = {levels, samples, seed, cache, work ? work : &ignored, NULL};
 	enum crux_status status;
 
 	if (!samples)
@@ -322,7 +331,14 @@ enum crux_status crux_compress_cached(const struct crux_dag *dag, uint32_t level
 		cache->samples = samples;
 		cache->seed = seed;
 	}
+	status = cache ? CRUX_OK : compress_scratch_create(&job.scratch, err);
+	if (status != CRUX_OK)
+		return status;
+	if (cache)
+		job.scratch = cache->scratch;
 	status = all_parts(&job, dag, level, err);
+	if (!cache)
+		compress_scratch_destroy(job.scratch);
 	if (status == CRUX_OK)
 		*cut = crux_dag_cut(dag, level);
 	return status;

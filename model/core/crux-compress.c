@@ -17,7 +17,7 @@ struct list {
 	double front_value, back_value;
 };
 
-struct dp {
+struct compress_scratch {
 	const struct crux_dag *dag;
 	uint32_t levels, stride; /* stride = levels - 1: f(., 1) is 0 throughout */
 	uint32_t *next;		 /* [(n + 1) * stride] union-find towards the next live j */
@@ -34,9 +34,11 @@ struct dp {
 	uint32_t *filled;     /* [n] */
 	/* sampling */
 	uint32_t *frontier, *order, *level;
+	/* room */
+	size_t cap_list, cap_nodes, cap_edges;
 };
 
-static void dp_free(struct dp *dp)
+static void release(struct compress_scratch *dp)
 {
 	crux_free(dp->next);
 	crux_free(dp->prev);
@@ -52,9 +54,28 @@ static void dp_free(struct dp *dp)
 	crux_free(dp->frontier);
 	crux_free(dp->order);
 	crux_free(dp->level);
+	*dp = (struct compress_scratch){0};
 }
 
-static void list_edges(struct dp *dp)
+enum crux_status compress_scratch_create(struct compress_scratch **out, struct crux_error *err)
+{
+	struct compress_scratch *dp = crux_zeroed(1, sizeof(*dp));
+
+	if (!dp)
+		return crux_fail(err, CRUX_NOMEM, "out of memory for the compression");
+	*out = dp;
+	return CRUX_OK;
+}
+
+void compress_scratch_destroy(struct compress_scratch *dp)
+{
+	if (!dp)
+		return;
+	release(dp);
+	crux_free(dp);
+}
+
+static void list_edges(struct compress_scratch *dp)
 {
 	const struct crux_dag *dag = dp->dag;
 
@@ -71,37 +92,56 @@ static void list_edges(struct dp *dp)
 		}
 }
 
-static enum crux_status dp_init(struct dp *dp, const struct crux_dag *dag, uint32_t levels,
-				struct crux_error *err)
+/* Room for n nodes, `all` list entries and m edges, with some to spare. */
+static enum crux_status make_room(struct compress_scratch *dp, size_t n, size_t all, size_t m,
+				  struct crux_error *err)
 {
-	size_t n = dag->n, all = (n + 1) * (levels - 1);
+	if (dp->cap_nodes > n && dp->cap_list >= all && dp->cap_edges > m)
+		return CRUX_OK;
+	release(dp);
+	dp->cap_nodes = n + n / 8 + 2;
+	dp->cap_list = all + all / 8;
+	dp->cap_edges = m + m / 8 + 2;
+	dp->next = crux_array(dp->cap_list, sizeof(*dp->next));
+	dp->prev = crux_array(dp->cap_list, sizeof(*dp->prev));
+	dp->gap = crux_array(dp->cap_list, sizeof(*dp->gap));
+	dp->choice = crux_array(dp->cap_list, sizeof(*dp->choice));
+	dp->first_out = crux_array(dp->cap_nodes + 1, sizeof(*dp->first_out));
+	dp->to = crux_array(dp->cap_edges, sizeof(*dp->to));
+	dp->out_weight = crux_array(dp->cap_edges, sizeof(*dp->out_weight));
+	dp->pos = crux_array(dp->cap_edges, sizeof(*dp->pos));
+	dp->weight = crux_array(dp->cap_edges, sizeof(*dp->weight));
+	dp->sum = crux_array(dp->cap_edges, sizeof(*dp->sum));
+	dp->filled = crux_array(dp->cap_nodes, sizeof(*dp->filled));
+	dp->frontier = crux_array(dp->cap_nodes, sizeof(*dp->frontier));
+	dp->order = crux_array(dp->cap_nodes, sizeof(*dp->order));
+	dp->level = crux_array(dp->cap_nodes, sizeof(*dp->level));
+	if (dp->next && dp->prev && dp->gap && dp->choice && dp->first_out && dp->to &&
+	    dp->out_weight && dp->pos && dp->weight && dp->sum && dp->filled && dp->frontier &&
+	    dp->order && dp->level)
+		return CRUX_OK;
+	release(dp);
+	return crux_fail(err, CRUX_NOMEM, "out of memory for %zu jobs, %zu edges", n, m);
+}
 
-	*dp = (struct dp){.dag = dag, .levels = levels, .stride = levels - 1};
-	dp->next = crux_array(all, sizeof(*dp->next));
-	dp->prev = crux_array(all, sizeof(*dp->prev));
-	dp->gap = crux_array(all, sizeof(*dp->gap));
-	dp->choice = crux_array(all, sizeof(*dp->choice));
-	dp->first_out = crux_zeroed(n + 2, sizeof(*dp->first_out));
-	dp->to = crux_array(dag->n_edges, sizeof(*dp->to));
-	dp->out_weight = crux_array(dag->n_edges, sizeof(*dp->out_weight));
-	dp->pos = crux_array(dag->n_edges, sizeof(*dp->pos));
-	dp->weight = crux_array(dag->n_edges, sizeof(*dp->weight));
-	dp->sum = crux_array(dag->n_edges + 1, sizeof(*dp->sum));
-	dp->filled = crux_array(n, sizeof(*dp->filled));
-	dp->frontier = crux_array(n, sizeof(*dp->frontier));
-	dp->order = crux_array(n, sizeof(*dp->order));
-	dp->level = crux_array(n, sizeof(*dp->level));
-	if (!dp->next || !dp->prev || !dp->gap || !dp->choice || !dp->first_out || !dp->to ||
-	    !dp->out_weight || !dp->pos || !dp->weight || !dp->sum || !dp->filled ||
-	    !dp->frontier || !dp->order || !dp->level)
-		return crux_fail(err, CRUX_NOMEM, "out of memory for %u jobs, %zu edges, %u levels",
-				 dag->n, dag->n_edges, levels);
+static enum crux_status dp_init(struct compress_scratch *dp, const struct crux_dag *dag,
+				uint32_t levels, struct crux_error *err)
+{
+	size_t n = dag->n;
+	enum crux_status status = make_room(dp, n, (n + 1) * (levels - 1), dag->n_edges, err);
+
+	if (status != CRUX_OK)
+		return status;
+	dp->dag = dag;
+	dp->levels = levels;
+	dp->stride = levels - 1;
+	memset(dp->first_out, 0, (n + 2) * sizeof(*dp->first_out));
 	list_edges(dp);
 	return CRUX_OK;
 }
 
 /* Candidate t of list k, no longer below the one before it, buries that one. */
-static void bury(struct dp *dp, uint32_t k, uint32_t t)
+static void bury(struct compress_scratch *dp, uint32_t k, uint32_t t)
 {
 	struct list *c = &dp->list[k];
 	size_t at = (size_t)t * dp->stride + k;
@@ -141,8 +181,8 @@ static uint32_t find(uint32_t *next, uint32_t stride, uint32_t p)
  * each adds its weight to every candidate >= p of list k. Those at or before the
  * front, which only moves on, add to all: their sum is added at once.
  */
-static void add_edges(struct dp *dp, uint32_t k, const uint32_t *p, const double *sum, uint32_t n,
-		      uint32_t begin)
+static void add_edges(struct compress_scratch *dp, uint32_t k, const uint32_t *p, const double *sum,
+		      uint32_t n, uint32_t begin)
 {
 	struct list *c = &dp->list[k];
 	uint32_t *next = dp->next + k;
@@ -167,7 +207,7 @@ static void add_edges(struct dp *dp, uint32_t k, const uint32_t *p, const double
 }
 
 /* A new last candidate of list k. */
-static void push(struct dp *dp, uint32_t k, uint32_t j, double value)
+static void push(struct compress_scratch *dp, uint32_t k, uint32_t j, double value)
 {
 	struct list *c = &dp->list[k];
 	size_t at = (size_t)j * dp->stride + k;
@@ -192,7 +232,7 @@ static void push(struct dp *dp, uint32_t k, uint32_t j, double value)
 }
 
 /* The edges into each node by rising position of the tail. */
-static void sort_edges(struct dp *dp, const uint32_t *order)
+static void sort_edges(struct compress_scratch *dp, const uint32_t *order)
 {
 	const struct crux_dag *dag = dp->dag;
 
@@ -211,7 +251,7 @@ static void sort_edges(struct dp *dp, const uint32_t *order)
 }
 
 /* f(., k) of all k, node by node. */
-static void dp_run(struct dp *dp, const uint32_t *order, uint32_t *level)
+static void dp_run(struct compress_scratch *dp, const uint32_t *order, uint32_t *level)
 {
 	const struct crux_dag *dag = dp->dag;
 	uint32_t end = dag->n, stride = dp->stride;
@@ -255,7 +295,7 @@ enum crux_status crux_compress_order(const struct crux_dag *dag, uint32_t levels
 				     const uint32_t *order, uint32_t *level, double *cut,
 				     struct crux_error *err)
 {
-	struct dp dp = {0};
+	struct compress_scratch dp = {0};
 	enum crux_status status;
 
 	if (!levels || levels > COMPRESS_MAX_LEVELS)
@@ -266,11 +306,11 @@ enum crux_status crux_compress_order(const struct crux_dag *dag, uint32_t levels
 		dp_run(&dp, order, level);
 		*cut = crux_dag_cut(dag, level);
 	}
-	dp_free(&dp);
+	release(&dp);
 	return status;
 }
 
-static void sample_order(struct dp *dp, struct crux_rng *rng)
+static void sample_order(struct compress_scratch *dp, struct crux_rng *rng)
 {
 	const struct crux_dag *dag = dp->dag;
 	uint32_t n = 0, waiting = 0;
@@ -291,32 +331,30 @@ static void sample_order(struct dp *dp, struct crux_rng *rng)
 	}
 }
 
-enum crux_status compress_part(const struct crux_dag *dag, uint32_t levels, uint32_t samples,
-			       uint64_t seed, uint32_t *level, double *cut, uint64_t *orders,
-			       struct crux_error *err)
+enum crux_status compress_part(struct compress_scratch *dp, const struct crux_dag *dag,
+			       uint32_t levels, uint32_t samples, uint64_t seed, uint32_t *level,
+			       double *cut, uint64_t *orders, struct crux_error *err)
 {
-	struct dp dp = {0};
 	double all = crux_dag_weight(dag);
-	enum crux_status status = dp_init(&dp, dag, levels, err);
+	enum crux_status status = dp_init(dp, dag, levels, err);
 
 	for (uint32_t s = 0; s < samples && status == CRUX_OK; s++) {
 		struct crux_rng rng;
 		double here;
 
 		crux_rng_init(&rng, seed, s);
-		sample_order(&dp, &rng);
-		dp_run(&dp, dp.order, dp.level);
+		sample_order(dp, &rng);
+		dp_run(dp, dp->order, dp->level);
 		++*orders;
-		here = crux_dag_cut(dag, dp.level);
+		here = crux_dag_cut(dag, dp->level);
 		if (s && here <= *cut)
 			continue;
 		*cut = here;
-		memcpy(level, dp.level, dag->n * sizeof(*level));
+		memcpy(level, dp->level, dag->n * sizeof(*level));
 		/* Both are sums in one order: equal when every edge is cut. */
 		if (here == all)
 			break;
 	}
-	dp_free(&dp);
 	return status;
 }
 

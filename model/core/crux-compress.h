@@ -64,6 +64,15 @@ enum crux_status crux_dag_from_problem(const struct crux_problem *problem,
 				       struct crux_error *err);
 void crux_dag_destroy(struct crux_dag *dag);
 
+/** The same in memory that serves again: @p out is valid until the next call. */
+struct crux_dag_builder;
+enum crux_status crux_dag_builder_create(struct crux_dag_builder **out, struct crux_error *err);
+void crux_dag_builder_destroy(struct crux_dag_builder *builder);
+enum crux_status crux_dag_build(struct crux_dag_builder *builder,
+				const struct crux_problem *problem, const uint32_t *candidate,
+				const uint32_t *order, const double *intensity,
+				const struct crux_dag **out, struct crux_error *err);
+
 /** Weight of the edges between different levels, and of all. */
 double crux_dag_cut(const struct crux_dag *dag, const uint32_t *level);
 double crux_dag_weight(const struct crux_dag *dag);

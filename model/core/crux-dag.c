@@ -116,28 +116,49 @@ enum crux_status crux_dag_from_edges(uint32_t n, const struct crux_dag_edge *edg
 	return CRUX_OK;
 }
 
-/* For each link the ranks of the jobs that load it, rising; and each job's links. */
-struct incidence {
-	size_t *first_job; /* [n_links + 1] into job */
+/*
+ * For each link the ranks of the jobs that load it, rising; and each job's links. Memory
+ * may serve again.
+ */
+struct crux_dag_builder {
+	size_t *first_job; /* [n_links + 2] into job */
 	uint32_t *job;
 	size_t *first_link; /* [n_jobs + 1] into link, by rank */
 	uint32_t *link;
-	size_t n, cap;
 	uint32_t *stamp; /* [max(n_links, n_jobs)] */
+	size_t n, cap_first_job, cap_job, cap_first_link, cap_link, cap_stamp;
+	struct crux_dag dag;
+	size_t cap_first_in, cap_from, cap_weight;
 };
 
-static void incidence_free(struct incidence *in)
+enum crux_status crux_dag_builder_create(struct crux_dag_builder **out, struct crux_error *err)
 {
+	struct crux_dag_builder *in = crux_zeroed(1, sizeof(*in));
+
+	if (!in)
+		return crux_fail(err, CRUX_NOMEM, "out of memory for a graph");
+	*out = in;
+	return CRUX_OK;
+}
+
+void crux_dag_builder_destroy(struct crux_dag_builder *in)
+{
+	if (!in)
+		return;
 	crux_free(in->first_job);
 	crux_free(in->job);
 	crux_free(in->first_link);
 	crux_free(in->link);
 	crux_free(in->stamp);
+	crux_free(in->dag.first_in);
+	crux_free(in->dag.from);
+	crux_free(in->dag.weight);
+	crux_free(in);
 }
 
 /* The network links of each job, by rank, each once. */
 static enum crux_status list_links(const struct crux_problem *problem, const uint32_t *candidate,
-				   const uint32_t *order, struct incidence *in,
+				   const uint32_t *order, struct crux_dag_builder *in,
 				   struct crux_error *err)
 {
 	for (uint32_t r = 0; r < problem->n_jobs; r++) {
@@ -147,8 +168,9 @@ static enum crux_status list_links(const struct crux_problem *problem, const uin
 		for (uint32_t f = job->first_flow; f < job->first_flow + job->n_flows; f++) {
 			const struct crux_flow *flow = &problem->flows[f];
 			uint32_t hops = flow->bytes ? crux_flow_hops(flow) : 0;
-			enum crux_status status = crux_reserve(
-				(void **)&in->link, &in->cap, in->n + hops, sizeof(*in->link), err);
+			enum crux_status status = crux_reserve((void **)&in->link, &in->cap_link,
+							       in->n + hops, sizeof(*in->link),
+							       err);
 
 			if (status != CRUX_OK)
 				return status;
@@ -167,25 +189,45 @@ static enum crux_status list_links(const struct crux_problem *problem, const uin
 	return CRUX_OK;
 }
 
-static enum crux_status incidence_make(const struct crux_problem *problem,
-				       const uint32_t *candidate, const uint32_t *order,
-				       struct incidence *in, struct crux_error *err)
+static enum crux_status builder_room(struct crux_dag_builder *in, size_t n_links, size_t n_jobs,
+				     struct crux_error *err)
 {
-	uint32_t most = problem->n_jobs > problem->n_links ? problem->n_jobs : problem->n_links;
-	enum crux_status status;
+	size_t most = n_jobs > n_links ? n_jobs : n_links;
+	enum crux_status status = crux_reserve((void **)&in->first_job, &in->cap_first_job,
+					       n_links + 2, sizeof(*in->first_job), err);
 
-	in->first_job = crux_zeroed((size_t)problem->n_links + 2, sizeof(*in->first_job));
-	in->first_link = crux_zeroed((size_t)problem->n_jobs + 1, sizeof(*in->first_link));
-	in->stamp = crux_zeroed(most, sizeof(*in->stamp));
-	if (!in->first_job || !in->first_link || !in->stamp)
-		return crux_fail(err, CRUX_NOMEM, "out of memory for %u jobs on %u links",
-				 problem->n_jobs, problem->n_links);
-	status = list_links(problem, candidate, order, in, err);
+	if (status == CRUX_OK)
+		status = crux_reserve((void **)&in->first_link, &in->cap_first_link, n_jobs + 1,
+				      sizeof(*in->first_link), err);
+	if (status == CRUX_OK)
+		status = crux_reserve((void **)&in->stamp, &in->cap_stamp, most + 1,
+				      sizeof(*in->stamp), err);
+	if (status == CRUX_OK)
+		status = crux_reserve((void **)&in->dag.first_in, &in->cap_first_in, n_jobs + 2,
+				      sizeof(*in->dag.first_in), err);
 	if (status != CRUX_OK)
 		return status;
-	in->job = crux_array(in->n, sizeof(*in->job));
-	if (!in->job)
-		return crux_fail(err, CRUX_NOMEM, "out of memory for %zu loads", in->n);
+	memset(in->first_job, 0, (n_links + 2) * sizeof(*in->first_job));
+	memset(in->stamp, 0, (most + 1) * sizeof(*in->stamp));
+	in->n = 0;
+	in->dag.n = (uint32_t)n_jobs;
+	in->dag.n_edges = 0;
+	return CRUX_OK;
+}
+
+static enum crux_status incidence_make(const struct crux_problem *problem,
+				       const uint32_t *candidate, const uint32_t *order,
+				       struct crux_dag_builder *in, struct crux_error *err)
+{
+	enum crux_status status = builder_room(in, problem->n_links, problem->n_jobs, err);
+
+	if (status == CRUX_OK)
+		status = list_links(problem, candidate, order, in, err);
+	if (status == CRUX_OK)
+		status = crux_reserve((void **)&in->job, &in->cap_job, in->n + 1, sizeof(*in->job),
+				      err);
+	if (status != CRUX_OK)
+		return status;
 	for (size_t i = 0; i < in->n; i++)
 		in->first_job[in->link[i] + 2]++;
 	for (uint32_t e = 0; e < problem->n_links; e++)
@@ -193,13 +235,14 @@ static enum crux_status incidence_make(const struct crux_problem *problem,
 	for (uint32_t r = 0; r < problem->n_jobs; r++)
 		for (size_t i = in->first_link[r]; i < in->first_link[r + 1]; i++)
 			in->job[in->first_job[in->link[i] + 1]++] = r;
-	memset(in->stamp, 0, most * sizeof(*in->stamp));
+	if (problem->n_jobs)
+		memset(in->stamp, 0, problem->n_jobs * sizeof(*in->stamp));
 	return CRUX_OK;
 }
 
 /* One link's jobs contend each with each: a bound before any work. */
-static enum crux_status check_links(const struct crux_problem *problem, const struct incidence *in,
-				    struct crux_error *err)
+static enum crux_status check_links(const struct crux_problem *problem,
+				    const struct crux_dag_builder *in, struct crux_error *err)
 {
 	for (uint32_t e = 0; e < problem->n_links; e++) {
 		size_t k = in->first_job[e + 1] - in->first_job[e];
@@ -211,14 +254,16 @@ static enum crux_status check_links(const struct crux_problem *problem, const st
 }
 
 /* The tails u < v that share a link with v, once each. */
-static enum crux_status tails_of(struct incidence *in, uint32_t v, struct crux_dag *dag,
-				 size_t *room, struct crux_error *err)
+static enum crux_status tails_of(struct crux_dag_builder *in, uint32_t v, struct crux_error *err)
 {
+	struct crux_dag *dag = &in->dag;
+
 	for (size_t i = in->first_link[v]; i < in->first_link[v + 1]; i++) {
 		const uint32_t *job = in->job + in->first_job[in->link[i]];
 		size_t most = in->first_job[in->link[i] + 1] - in->first_job[in->link[i]];
-		enum crux_status status = crux_reserve(
-			(void **)&dag->from, room, dag->n_edges + most, sizeof(*dag->from), err);
+		enum crux_status status = crux_reserve((void **)&dag->from, &in->cap_from,
+						       dag->n_edges + most, sizeof(*dag->from),
+						       err);
 
 		if (status != CRUX_OK)
 			return status;
@@ -233,41 +278,45 @@ static enum crux_status tails_of(struct incidence *in, uint32_t v, struct crux_d
 }
 
 static enum crux_status weigh(const struct crux_problem *problem, const uint32_t *order,
-			      const double *intensity, struct crux_dag *dag, struct crux_error *err)
+			      const double *intensity, struct crux_dag_builder *in,
+			      struct crux_error *err)
 {
-	crux_free(dag->weight);
-	dag->weight = crux_array(dag->n_edges, sizeof(*dag->weight));
-	if (!dag->weight)
-		return crux_fail(err, CRUX_NOMEM, "out of memory for %zu edges", dag->n_edges);
-	for (size_t e = 0; e < dag->n_edges; e++) {
+	struct crux_dag *dag = &in->dag;
+	enum crux_status status = crux_reserve((void **)&dag->weight, &in->cap_weight,
+					       dag->n_edges + 1, sizeof(*dag->weight), err);
+
+	for (size_t e = 0; e < dag->n_edges && status == CRUX_OK; e++) {
 		uint32_t j = order[dag->from[e]];
 
 		if (!isfinite(intensity[j]))
-			return crux_fail(err, CRUX_RANGE,
-					 "job %lld: an intensity of %g FLOP/s on a shared link",
-					 (long long)problem->jobs[j].id, intensity[j]);
+			status = crux_fail(err, CRUX_RANGE,
+					   "job %lld: an intensity of %g FLOP/s on a shared link",
+					   (long long)problem->jobs[j].id, intensity[j]);
 		dag->weight[e] = intensity[j];
 	}
-	return CRUX_OK;
+	return status;
 }
 
-static enum crux_status edges_make(const struct crux_problem *problem, struct incidence *in,
-				   const uint32_t *order, const double *intensity,
-				   struct crux_dag *dag, struct crux_error *err)
+enum crux_status crux_dag_build(struct crux_dag_builder *in, const struct crux_problem *problem,
+				const uint32_t *candidate, const uint32_t *order,
+				const double *intensity, const struct crux_dag **out,
+				struct crux_error *err)
 {
-	enum crux_status status = check_links(problem, in, err);
-	size_t room = 0;
+	enum crux_status status = incidence_make(problem, candidate, order, in, err);
 
-	crux_free(dag->from);
-	dag->from = NULL;
+	if (status == CRUX_OK)
+		status = check_links(problem, in, err);
 	for (uint32_t v = 0; v < problem->n_jobs && status == CRUX_OK; v++) {
-		dag->first_in[v] = dag->n_edges;
-		status = tails_of(in, v, dag, &room, err);
+		in->dag.first_in[v] = in->dag.n_edges;
+		status = tails_of(in, v, err);
 	}
-	if (status != CRUX_OK)
-		return status;
-	dag->first_in[problem->n_jobs] = dag->n_edges;
-	return weigh(problem, order, intensity, dag, err);
+	if (status == CRUX_OK) {
+		in->dag.first_in[problem->n_jobs] = in->dag.n_edges;
+		status = weigh(problem, order, intensity, in, err);
+	}
+	if (status == CRUX_OK)
+		*out = &in->dag;
+	return status;
 }
 
 enum crux_status crux_dag_from_problem(const struct crux_problem *problem,
@@ -275,19 +324,21 @@ enum crux_status crux_dag_from_problem(const struct crux_problem *problem,
 				       const double *intensity, struct crux_dag **out,
 				       struct crux_error *err)
 {
-	struct incidence in = {0};
+	struct crux_dag_builder *in = NULL;
+	const struct crux_dag *built;
 	struct crux_dag *dag = NULL;
-	enum crux_status status = incidence_make(problem, candidate, order, &in, err);
+	enum crux_status status = crux_dag_builder_create(&in, err);
 
 	if (status == CRUX_OK)
-		status = compress_dag_create(problem->n_jobs, 0, &dag, err);
-	if (status == CRUX_OK)
-		status = edges_make(problem, &in, order, intensity, dag, err);
-	incidence_free(&in);
-	if (status == CRUX_OK)
+		status = crux_dag_build(in, problem, candidate, order, intensity, &built, err);
+	if (status == CRUX_OK && !(dag = crux_array(1, sizeof(*dag))))
+		status = crux_fail(err, CRUX_NOMEM, "out of memory for a graph");
+	if (status == CRUX_OK) {
+		*dag = *built;
+		in->dag = (struct crux_dag){0}; /* its arrays are the new graph's */
 		*out = dag;
-	else
-		crux_dag_destroy(dag);
+	}
+	crux_dag_builder_destroy(in);
 	return status;
 }
 

@@ -192,38 +192,63 @@ static enum crux_status choose_all(struct select *s, const uint32_t *order, uint
 	return status;
 }
 
+void crux_paths_scratch_free(struct crux_paths_scratch *scratch)
+{
+	crux_free(scratch->load);
+	crux_free(scratch->old_load);
+	crux_free(scratch->pressure);
+	*scratch = (struct crux_paths_scratch){0};
+}
+
+/* Room for every link, all 0. */
+static enum crux_status scratch_clear(struct crux_paths_scratch *scratch, size_t n,
+				      struct crux_error *err)
+{
+	if (!scratch->load || scratch->n != n) {
+		crux_paths_scratch_free(scratch);
+		scratch->n = n;
+		scratch->load = crux_array(n, sizeof(*scratch->load));
+		scratch->old_load = crux_array(n, sizeof(*scratch->old_load));
+		scratch->pressure = crux_array(n, sizeof(*scratch->pressure));
+	}
+	if (!scratch->load || !scratch->old_load || !scratch->pressure) {
+		crux_paths_scratch_free(scratch);
+		return crux_fail(err, CRUX_NOMEM, "out of memory for the load of %zu links", n);
+	}
+	memset(scratch->load, 0, n * sizeof(*scratch->load));
+	memset(scratch->old_load, 0, n * sizeof(*scratch->old_load));
+	memset(scratch->pressure, 0, n * sizeof(*scratch->pressure));
+	return CRUX_OK;
+}
+
 enum crux_status crux_paths_again(const struct crux_problem *problem, const uint32_t *order,
 				  const struct crux_paths_before *before, uint32_t *choice,
-				  uint64_t *load, struct crux_work *work, struct crux_error *err)
+				  struct crux_paths_scratch *scratch, struct crux_work *work,
+				  struct crux_error *err)
 {
-	size_t n = problem->n_links;
-	struct select s = {
-		.problem = problem,
-		.load = load ? load : crux_array(n, sizeof(*s.load)),
-		.pressure = crux_zeroed(n, sizeof(*s.pressure)),
-		.before = before,
-		.old_load = before ? crux_zeroed(n, sizeof(*s.old_load)) : NULL,
-	};
-	enum crux_status status;
+	struct select s = {.problem = problem, .before = before};
+	enum crux_status status = scratch_clear(scratch, problem->n_links, err);
 
-	if (!s.load || !s.pressure || (before && !s.old_load)) {
-		status = crux_fail(err, CRUX_NOMEM, "out of memory for the load of %u links",
-				   problem->n_links);
-	} else {
-		memset(s.load, 0, n * sizeof(*s.load));
-		status = choose_all(&s, order, choice, err);
-	}
+	if (status != CRUX_OK)
+		return status;
+	s.load = scratch->load;
+	s.old_load = scratch->old_load;
+	s.pressure = scratch->pressure;
+	status = choose_all(&s, order, choice, err);
 	if (work)
 		work->choices += s.choices;
-	if (!load)
-		crux_free(s.load);
-	crux_free(s.old_load);
-	crux_free(s.pressure);
 	return status;
 }
 
 enum crux_status crux_paths_select(const struct crux_problem *problem, const uint32_t *order,
 				   uint32_t *choice, uint64_t *load, struct crux_error *err)
 {
-	return crux_paths_again(problem, order, NULL, choice, load, NULL, err);
+	struct crux_paths_scratch scratch = {0};
+	enum crux_status status =
+		crux_paths_again(problem, order, NULL, choice, &scratch, NULL, err);
+
+	if (status == CRUX_OK && load && problem->n_links)
+		memcpy(load, scratch.load, problem->n_links * sizeof(*load));
+	crux_paths_scratch_free(&scratch);
+	return status;
 }

@@ -44,6 +44,14 @@ struct crux_paths_before {
 	const uint32_t *turn;
 };
 
+/** Memory per link that may serve again; all 0 at first. load: bytes placed by the last call. */
+struct crux_paths_scratch {
+	size_t n;
+	uint64_t *load, *old_load;
+	double *pressure;
+};
+void crux_paths_scratch_free(struct crux_paths_scratch *scratch);
+
 /**
  * The same result as crux_paths_select, bit for bit; @p choice holds the earlier one on
  * entry for jobs with a turn. A flow compares its candidates only when a link of one of
@@ -52,7 +60,8 @@ struct crux_paths_before {
  */
 enum crux_status crux_paths_again(const struct crux_problem *problem, const uint32_t *order,
 				  const struct crux_paths_before *before, uint32_t *choice,
-				  uint64_t *load, struct crux_work *work, struct crux_error *err);
+				  struct crux_paths_scratch *scratch, struct crux_work *work,
+				  struct crux_error *err);
 
 #ifdef __cplusplus
 }

@@ -153,6 +153,13 @@ static enum crux_status check_ids(const struct crux_problem *problem, struct cru
 enum crux_status crux_problem_check(const struct crux_problem *problem, struct crux_error *err)
 {
 	enum crux_status status = check_links(problem, err);
+
+	return status == CRUX_OK ? crux_problem_check_jobs(problem, err) : status;
+}
+
+enum crux_status crux_problem_check_jobs(const struct crux_problem *problem, struct crux_error *err)
+{
+	enum crux_status status = CRUX_OK;
 	const struct crux_path_set *checked = NULL;
 	uint32_t next_flow = 0;
 	uint64_t total = 0;

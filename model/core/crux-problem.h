@@ -62,6 +62,9 @@ struct crux_problem {
 
 /** Check every number of a problem; the first fault is named. Policies call it first. */
 enum crux_status crux_problem_check(const struct crux_problem *problem, struct crux_error *err);
+/** The same but for the links' rates. */
+enum crux_status crux_problem_check_jobs(const struct crux_problem *problem,
+					 struct crux_error *err);
 
 /** What a decision did; counters only count up. For tests and reports. */
 struct crux_work {

@@ -106,8 +106,8 @@ static enum crux_status select_paths(struct decision *d, struct crux_error *err)
 	}
 	status = crux_rank(d->intensity, NULL, d->id, p->n_jobs, d->order, err);
 	if (status == CRUX_OK)
-		status = crux_paths_again(p, d->order, s->n_turns ? &before : NULL, s->choice, NULL,
-					  d->work, err);
+		status = crux_paths_again(p, d->order, s->n_turns ? &before : NULL, s->choice,
+					  &s->scratch, d->work, err);
 	return status == CRUX_OK ? keep_paths(d, err) : status;
 }
 
@@ -210,9 +210,9 @@ static enum crux_status rank_jobs(struct decision *d, struct crux_error *err)
 static enum crux_status assign_levels(struct decision *d, struct crux_error *err)
 {
 	struct crux_scheduler *s = d->s;
-	struct crux_dag *dag;
-	enum crux_status status =
-		crux_dag_from_problem(&s->problem, s->choice, d->order, d->intensity, &dag, err);
+	const struct crux_dag *dag;
+	enum crux_status status = crux_dag_build(s->builder, &s->problem, s->choice, d->order,
+						 d->intensity, &dag, err);
 
 	if (status != CRUX_OK)
 		return status;
@@ -224,7 +224,6 @@ static enum crux_status assign_levels(struct decision *d, struct crux_error *err
 		for (uint32_t rank = 0; rank < s->problem.n_jobs; rank++)
 			d->plan->jobs[d->order[rank]].level = d->level[rank];
 	}
-	crux_dag_destroy(dag);
 	return status;
 }
 

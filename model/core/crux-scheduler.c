@@ -22,6 +22,8 @@ void crux_scheduler_destroy(struct crux_scheduler *s)
 	crux_free(s->first);
 	crux_free(s->placed);
 	crux_tally_free(&s->tally);
+	crux_paths_scratch_free(&s->scratch);
+	crux_dag_builder_destroy(s->builder);
 	crux_free(s->factor);
 	crux_compress_cache_destroy(s->parts);
 	crux_free(s);
@@ -68,6 +70,8 @@ enum crux_status crux_scheduler_create(uint32_t n_links, const double *link_bps,
 	status = copy_links(s, &empty, err);
 	if (status == CRUX_OK)
 		status = crux_tally_init(&s->tally, &empty, err);
+	if (status == CRUX_OK)
+		status = crux_dag_builder_create(&s->builder, err);
 	if (status == CRUX_OK)
 		status = crux_compress_cache_create(&s->parts, err);
 	if (status == CRUX_OK)
@@ -130,7 +134,7 @@ static enum crux_status check_job(const struct crux_scheduler *s,
 	alone.jobs = &one;
 	alone.n_flows = job->n_flows;
 	alone.flows = own;
-	status = crux_problem_check(&alone, err);
+	status = crux_problem_check_jobs(&alone, err);
 	if (status == CRUX_OK && __builtin_add_overflow(others, bytes_of(own, job->n_flows), &sum))
 		status = crux_fail(err, CRUX_LIMIT, "job %lld: more than 2^64 bytes in all",
 				   (long long)job->id);

@@ -47,6 +47,8 @@ struct crux_scheduler {
 	struct crux_placement_row *placed;
 	size_t n_turns, cap_first, cap_placed;
 	struct crux_tally tally;
+	struct crux_paths_scratch scratch;
+	struct crux_dag_builder *builder;
 	struct scheduler_factor *factor; /**< [CRUX_SCHEDULER_FACTORS] by hash */
 	struct crux_compress_cache *parts;
 };
