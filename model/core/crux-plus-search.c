@@ -352,6 +352,10 @@ enum crux_status plus_search(struct plus *p, bool paths, struct crux_error *err)
 		for (uint32_t i = 0; status == CRUX_OK && i < n && !spent(p); i++)
 			if (key[order[i]] > 0)
 				again |= improve(p, order[i], paths);
+		if (!again && p->horizon < CRUX_PLUS_LONGEST) {
+			p->horizon *= 2;
+			again = true;
+		}
 	}
 	crux_free(order);
 	crux_free(key);

@@ -16,7 +16,8 @@
  *  - The best move is made if the jobs concerned compute more, in GPU-seconds (by 1e-6 relative):
  * the surrogate is crux-plus-sim for CRUX_PLUS_HORIZON iterations of the longest job, over the jobs
  * met, directly or through others, nearest and most met first, CRUX_PLUS_SIM_JOBS at most.
- *  - Passes over all jobs until none moves or the budget is spent.
+ *  - Passes over all jobs until none moves; then the horizon doubles, up to CRUX_PLUS_LONGEST,
+ *    and so on, until the budget is spent.
  * With options->fairness f a job's GPUs count (1 - f + f x recent slowdown) times, in the
  * surrogate as in the ranking.
  * Budget, the only limit, the same rule for 5 jobs and for 5,000: CRUX_PLUS_WORK units a job of
@@ -25,8 +26,9 @@
  *
  * Ranking: by level, then Crux's priority P on the final paths, then intensity, then id; so the
  * levels are valid on the contention DAG of that ranking. k and P in the plan are Crux's on the
- * final paths. Where a component of the problem has at most CRUX_PLUS_SIM_JOBS jobs, each move
- * raises the surrogate of the whole, so the decision is never below Crux's there.
+ * final paths.
+ * A problem of at most CRUX_PLUS_SIM_JOBS jobs is simulated as a whole at the longest horizon,
+ * as Crux left it and at the end, and the better is the decision.
  */
 #ifndef CRUX_PLUS_H
 #define CRUX_PLUS_H
@@ -39,6 +41,7 @@ extern "C" {
 
 #define CRUX_PLUS_WORK	  25000 /**< units of work a job */
 #define CRUX_PLUS_HORIZON 6	/**< iterations of the longest job, alone, in a simulation */
+#define CRUX_PLUS_LONGEST 48	/**< up to which it doubles while budget is left */
 #define CRUX_PLUS_FLOWS	  2	/**< flows of a job that try other paths */
 #define CRUX_PLUS_PATHS	  2	/**< other paths each tries */
 #define CRUX_PLUS_EJECT	  2	/**< jobs there that give way, one at a time */
@@ -54,8 +57,8 @@ enum crux_status crux_plus_compress(const struct crux_problem *problem, const ui
 				    uint32_t *level, struct crux_error *err);
 
 /**
- * The surrogate of a decision of any policy: GPUs x share of time in computation, summed over
- * all jobs. CRUX_LIMIT: more than CRUX_PLUS_SIM_JOBS jobs.
+ * The surrogate of a decision of any policy over CRUX_PLUS_LONGEST iterations: GPUs x share of
+ * time in computation, summed over all jobs. CRUX_LIMIT: more than CRUX_PLUS_SIM_JOBS jobs.
  */
 enum crux_status crux_plus_surrogate(const struct crux_problem *problem,
 				     const struct crux_plan *plan, double *score,

@@ -157,6 +157,41 @@ static enum crux_status start(const struct crux_problem *problem, const struct c
 	return status;
 }
 
+/* All jobs in one simulation, the longest. */
+static double score_whole(struct plus *p)
+{
+	struct plus_set set = {.n = p->problem->n_jobs};
+
+	for (uint32_t j = 0; j < set.n; j++)
+		set.jobs[p->place[j]] = j;
+	p->horizon = CRUX_PLUS_LONGEST;
+	return plus_score(p, &set);
+}
+
+/* Back to the plan's decision where the whole can be compared and is no better now. */
+static enum crux_status keep_better(const struct crux_plan *plan, struct plus *p,
+				    struct crux_error *err)
+{
+	struct plus before;
+	double fairness = p->fairness;
+	enum crux_status status;
+
+	if (p->problem->n_jobs > CRUX_PLUS_SIM_JOBS)
+		return CRUX_OK;
+	status = start(p->problem, plan, &before, err);
+	if (status != CRUX_OK)
+		return status;
+	before.fairness = fairness;
+	if (score_whole(p) < score_whole(&before)) {
+		struct plus worse = *p;
+
+		*p = before;
+		before = worse;
+	}
+	plus_free(&before);
+	return CRUX_OK;
+}
+
 static enum crux_status decide(const struct crux_problem *problem,
 			       const struct crux_options *options, struct crux_plan **out,
 			       struct crux_error *err)
@@ -172,6 +207,8 @@ static enum crux_status decide(const struct crux_problem *problem,
 	if (status == CRUX_OK) {
 		p.fairness = options->fairness;
 		status = plus_search(&p, true, err);
+		if (status == CRUX_OK)
+			status = keep_better(plan, &p, err);
 		if (status == CRUX_OK)
 			status = finish(&p, plan, err);
 		plus_free(&p);
@@ -194,7 +231,6 @@ enum crux_status crux_plus_surrogate(const struct crux_problem *problem,
 				     struct crux_error *err)
 {
 	struct plus p;
-	struct plus_set set;
 	enum crux_status status;
 
 	if (problem->n_jobs > CRUX_PLUS_SIM_JOBS)
@@ -203,10 +239,7 @@ enum crux_status crux_plus_surrogate(const struct crux_problem *problem,
 	status = start(problem, plan, &p, err);
 	if (status != CRUX_OK)
 		return status;
-	set.n = problem->n_jobs;
-	for (uint32_t j = 0; j < problem->n_jobs; j++)
-		set.jobs[p.place[j]] = j;
-	*score = plus_score(&p, &set);
+	*score = score_whole(&p);
 	plus_free(&p);
 	return CRUX_OK;
 }
