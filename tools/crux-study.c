@@ -11,8 +11,8 @@
  */
 #define _DEFAULT_SOURCE
 
-#include "crux-store.h"
 #include "crux-study.h"
+#include "crux-store.h"
 
 #include <errno.h>
 #include <stdio.h>
