@@ -111,62 +111,144 @@ RoceHelper::Connect(Ptr<Node> a, Ptr<Node> b, uint32_t ipA, uint32_t ipB)
     return ends;
 }
 
-void
-RoceHelper::InstallRoutes()
+/** What routes are made of; plain pointers, so that a device may keep it in a callback. */
+struct RoceFabricView : public SimpleRefCount<RoceFabricView>
+{
+    std::vector<RoceSwitch*> switches;                     //!< all
+    std::vector<std::pair<RoceNetDevice*, uint32_t>> nics; //!< NICs and addresses
+    std::map<const RoceSwitch*, uint32_t> number;          //!< of a switch
+    Time delay;                                            //!< until new routes
+    bool pending{false};                                   //!< new routes are on their way
+};
+
+/** Ports of a switch that lead one hop nearer; switches seen first join @p todo. */
+static std::vector<uint32_t>
+NearerPorts(const RoceFabricView& view,
+            uint32_t at,
+            std::vector<uint32_t>& hops,
+            std::deque<uint32_t>& todo)
+{
+    std::vector<uint32_t> ports;
+    for (uint32_t p = 0; p < view.switches[at]->GetNPorts(); p++)
+    {
+        const Ptr<RoceNetDevice> peer = view.switches[at]->GetPort(p)->GetPeer();
+        if (!peer || !peer->GetSwitch())
+        {
+            continue;
+        }
+        const uint32_t next = view.number.at(peer->GetSwitch());
+        if (hops[next] == UINT32_MAX)
+        {
+            hops[next] = hops[at] + 1;
+            todo.push_back(next);
+        }
+        else if (hops[next] + 1 == hops[at])
+        {
+            ports.push_back(p);
+        }
+    }
+    return ports;
+}
+
+/** Shortest-path routes from every switch to the addresses at one, breadth first. */
+static void
+RoutesTo(const RoceFabricView& view, uint32_t edge, const std::vector<uint32_t>& addresses)
+{
+    std::vector<uint32_t> hops(view.switches.size(), UINT32_MAX);
+    std::deque<uint32_t> todo{edge};
+    hops[edge] = 0;
+    while (!todo.empty())
+    {
+        const uint32_t at = todo.front();
+        todo.pop_front();
+        const std::vector<uint32_t> ports = NearerPorts(view, at, hops, todo);
+        if (at != edge)
+        {
+            const uint32_t group = view.switches[at]->AddGroup(ports);
+            for (uint32_t ip : addresses)
+            {
+                view.switches[at]->AddRouteGroup(ip, group);
+            }
+        }
+    }
+}
+
+/** All routes of a fabric. */
+static void
+Reroute(const RoceFabricView& view)
 {
     std::map<uint32_t, std::vector<uint32_t>> byEdge; // switch of the NIC's cable -> addresses
-    std::map<const RoceSwitch*, uint32_t> number;
-    for (uint32_t i = 0; i < m_switches.size(); i++)
+    for (const auto& nic : view.nics)
     {
-        number[PeekPointer(m_switches[i])] = i;
-    }
-    for (const auto& nic : m_nics)
-    {
+        for (RoceSwitch* sw : view.switches)
+        {
+            sw->RemoveRoute(nic.second);
+        }
         const Ptr<RoceNetDevice> peer = nic.first->GetPeer();
         if (peer && peer->GetSwitch())
         {
-            const uint32_t edge = number.at(peer->GetSwitch());
             peer->GetSwitch()->AddRoute(nic.second, {peer->GetPort()});
-            byEdge[edge].push_back(nic.second);
+            byEdge[view.number.at(peer->GetSwitch())].push_back(nic.second);
         }
     }
     for (const auto& edge : byEdge)
     {
-        // Hops from every switch to this one, breadth first.
-        std::vector<uint32_t> hops(m_switches.size(), UINT32_MAX);
-        std::deque<uint32_t> todo{edge.first};
-        hops[edge.first] = 0;
-        while (!todo.empty())
+        RoutesTo(view, edge.first, edge.second);
+    }
+}
+
+/** The routes after a change. */
+static void
+RerouteNow(Ptr<RoceFabricView> view)
+{
+    view->pending = false;
+    Reroute(*view);
+}
+
+/** A cable was cut or repaired. */
+static void
+OnLinkChange(Ptr<RoceFabricView> view)
+{
+    if (!view->pending)
+    {
+        view->pending = true;
+        Simulator::Schedule(view->delay, &RerouteNow, view);
+    }
+}
+
+Ptr<RoceFabricView>
+RoceHelper::View() const
+{
+    Ptr<RoceFabricView> view = Create<RoceFabricView>();
+    for (const Ptr<RoceSwitch>& sw : m_switches)
+    {
+        view->number[PeekPointer(sw)] = static_cast<uint32_t>(view->switches.size());
+        view->switches.push_back(PeekPointer(sw));
+    }
+    for (const auto& nic : m_nics)
+    {
+        view->nics.emplace_back(PeekPointer(nic.first), nic.second);
+    }
+    return view;
+}
+
+void
+RoceHelper::InstallRoutes()
+{
+    Reroute(*View());
+}
+
+void
+RoceHelper::EnableRerouting(Time delay)
+{
+    Ptr<RoceFabricView> view = View();
+    view->delay = delay;
+    const Callback<void> callback = MakeBoundCallback(&OnLinkChange, view);
+    for (const Ptr<RoceSwitch>& sw : m_switches)
+    {
+        for (uint32_t p = 0; p < sw->GetNPorts(); p++)
         {
-            const uint32_t at = todo.front();
-            todo.pop_front();
-            std::vector<uint32_t> ports;
-            for (uint32_t p = 0; p < m_switches[at]->GetNPorts(); p++)
-            {
-                const Ptr<RoceNetDevice> peer = m_switches[at]->GetPort(p)->GetPeer();
-                if (!peer || !peer->GetSwitch())
-                {
-                    continue;
-                }
-                const uint32_t next = number.at(peer->GetSwitch());
-                if (hops[next] == UINT32_MAX)
-                {
-                    hops[next] = hops[at] + 1;
-                    todo.push_back(next);
-                }
-                else if (hops[next] + 1 == hops[at])
-                {
-                    ports.push_back(p);
-                }
-            }
-            if (at != edge.first)
-            {
-                const uint32_t group = m_switches[at]->AddGroup(ports);
-                for (uint32_t ip : edge.second)
-                {
-                    m_switches[at]->AddRouteGroup(ip, group);
-                }
-            }
+            sw->GetPort(p)->AddLinkChangeCallback(callback); // every cable that counts has one
         }
     }
 }

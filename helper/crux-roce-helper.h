@@ -24,6 +24,8 @@
 namespace ns3
 {
 
+struct RoceFabricView;
+
 /**
  * \brief Builds packet-level fabrics.
  *
@@ -73,9 +75,18 @@ class RoceHelper : public PcapHelperForDevice, public AsciiTraceHelperForDevice
 
     /**
      * \brief Give every switch its shortest-path routes to every NIC, by hops, ports in
-     * rising order; hosts do not forward.
+     * rising order; hosts do not forward. Cut cables do not count, and routes to what is not
+     * reached any more go, so that it may be called again after a failure.
      */
     void InstallRoutes();
+
+    /**
+     * \brief Install the routes anew by itself, some time after a cable made here is cut or
+     * repaired (what a routing protocol takes). Without it each switch routes round its own dead
+     * ports, and only those. Call when all cables are laid.
+     * \param delay from the change to the new routes
+     */
+    void EnableRerouting(Time delay);
 
     /**
      * \param stream first random stream
@@ -84,6 +95,8 @@ class RoceHelper : public PcapHelperForDevice, public AsciiTraceHelperForDevice
     int64_t AssignStreams(int64_t stream);
 
   private:
+    /** \return what is made so far */
+    Ptr<RoceFabricView> View() const;
     void EnablePcapInternal(std::string prefix,
                             Ptr<NetDevice> nd,
                             bool promiscuous,

@@ -100,7 +100,7 @@ MarksOf(const RoceEcnCurve& curve)
     Ptr<RoceNetDevice> out = f.switches[0]->GetPort(1);
     out->SetEcnCurve(1, curve);
     f.roce.AssignStreams(5);
-    Config::Set("/NodeList/*/DeviceList/*/$ns3::RoceNetDevice/LosslessClasses", UintegerValue(0));
+    f.switches[0]->GetPort(0)->SetLosslessClasses(0); // lossy where it enters; out heeds pauses
     f.switches[0]->SetAttribute("Alpha", DoubleValue(64)); // the queue may take the whole buffer
     f.Nic(1)->SendPause(1 << 1, 65535); // 335 us at least; 1121 packets take 375 us
     f.Nic(1)->SendPause(1 << 1, 65535);

@@ -25,7 +25,7 @@ RoceChannel::GetTypeId()
                             .SetGroupName("Crux")
                             .AddConstructor<RoceChannel>()
                             .AddAttribute("Delay",
-                                          "Propagation time, one way (0 s to 10 s)",
+                                          "Propagation time, one way, above 0 s, to 10 s",
                                           TimeValue(MicroSeconds(1)),
                                           MakeTimeAccessor(&RoceChannel::m_delay),
                                           MakeTimeChecker(Seconds(0), Seconds(10)));
@@ -49,8 +49,26 @@ RoceChannel::DoDispose()
 }
 
 void
+RoceChannel::Attach(Ptr<NetDevice> device)
+{
+    Ptr<RoceNetDevice> port = DynamicCast<RoceNetDevice>(device);
+    if (!port)
+    {
+        const std::string name = device ? device->GetInstanceTypeId().GetName() : "null";
+        NS_FATAL_ERROR("RoceChannel: a device of kind "
+                       << name << " cannot share a cable with ns3::RoceNetDevice"
+                       << (m_ends[0] ? " " + m_ends[0]->GetLabel() : ""));
+    }
+    Attach(port);
+}
+
+void
 RoceChannel::Attach(Ptr<RoceNetDevice> device)
 {
+    if (!device)
+    {
+        Attach(Ptr<NetDevice>());
+    }
     if (m_ends[1])
     {
         NS_FATAL_ERROR("RoceChannel: a third port, " << device->GetLabel() << ", on the cable from "
@@ -63,11 +81,35 @@ RoceChannel::Attach(Ptr<RoceNetDevice> device)
     }
     m_ends[m_ends[0] ? 1 : 0] = device;
     device->SetChannel(this);
-    if (m_ends[1])
+    SetLinkUp();
+}
+
+void
+RoceChannel::SetLinkUp()
+{
+    if (m_ends[1] && !m_up)
     {
+        m_up = true;
         m_ends[0]->LinkUp();
         m_ends[1]->LinkUp();
     }
+}
+
+void
+RoceChannel::SetLinkDown()
+{
+    if (m_up)
+    {
+        m_up = false;
+        m_ends[0]->LinkDown();
+        m_ends[1]->LinkDown();
+    }
+}
+
+bool
+RoceChannel::IsUp() const
+{
+    return m_up;
 }
 
 std::size_t

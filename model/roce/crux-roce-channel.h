@@ -19,7 +19,8 @@ class RoceNetDevice;
 /**
  * \brief A cable: joins exactly two ports and delays by its propagation time.
  * A frame whose transmission begins at t at R bit/s reaches the other end
- * completely at t + 8 wireBytes / R + Delay.
+ * completely at t + 8 wireBytes / R + Delay. It may be cut and repaired at run time:
+ * what is in flight when it is cut is lost, in both directions.
  */
 class RoceChannel : public Channel
 {
@@ -34,13 +35,26 @@ class RoceChannel : public Channel
      * \param device the port
      */
     void Attach(Ptr<RoceNetDevice> device);
+    /**
+     * \brief The same for a device whose type is not known: any other kind than RoceNetDevice is a
+     * fatal error that names both.
+     * \param device the port
+     */
+    void Attach(Ptr<NetDevice> device);
+
+    /** \brief Cut the cable; nothing happens when it is cut or has no two ends. */
+    void SetLinkDown();
+    /** \brief Repair the cable; nothing happens when it is whole or has no two ends. */
+    void SetLinkUp();
+    /** \return whether it has two ends and is whole */
+    bool IsUp() const;
 
     std::size_t GetNDevices() const override;
     Ptr<NetDevice> GetDevice(std::size_t i) const override;
 
     /**
      * \param device one end
-     * \return the other end, or null
+     * \return the other end, or null; the cable may be cut
      */
     Ptr<RoceNetDevice> GetPeer(const RoceNetDevice* device) const;
 
@@ -51,6 +65,7 @@ class RoceChannel : public Channel
     void DoDispose() override;
 
     Time m_delay;                 //!< propagation
+    bool m_up{false};             //!< two ends and whole
     Ptr<RoceNetDevice> m_ends[2]; //!< the two ports
 };
 

@@ -151,6 +151,10 @@ RoceNetDevice::GetAddress() const
 bool
 RoceNetDevice::SetMtu(const uint16_t mtu)
 {
+    if (mtu < 68)
+    {
+        return false;
+    }
     m_mtu = mtu;
     return true;
 }

@@ -4,8 +4,9 @@
  * crux-roce-net-device-pfc: priority flow control (802.1Qbb) at a port, as the one
  * who pauses and as the one who is paused.
  *
- * Place: model/roce (C++17). Depends on crux-roce-net-device.
+ * Place: model/roce (C++17). Depends on crux-roce-net-device, crux-roce-deadlock.
  */
+#include "crux-roce-deadlock.h"
 #include "crux-roce-net-device.h"
 
 #include <algorithm>
@@ -93,14 +94,21 @@ RoceNetDevice::SendPause(uint16_t classVector, uint16_t quanta)
 void
 RoceNetDevice::SetIngressPaused(uint8_t cls, bool pause, int64_t nowPs)
 {
-    if (!pause)
+    m_ingressPaused = (m_ingressPaused & ~(1U << cls)) | (uint32_t(pause) << cls);
+    if (!m_peer)
     {
-        m_ingressPaused &= ~(1U << cls);
-        SendPause(1U << cls, 0);
-        return;
+        return; // LinkUp says it again
     }
-    m_ingressPaused |= 1U << cls;
-    SendPause(1U << cls, m_pauseQuanta);
+    SendPause(1U << cls, pause ? m_pauseQuanta : 0);
+    if (pause)
+    {
+        ArmRefresh(nowPs);
+    }
+}
+
+void
+RoceNetDevice::ArmRefresh(int64_t nowPs)
+{
     if (!m_refreshPending)
     {
         m_refreshPending = true;
@@ -113,14 +121,11 @@ RoceNetDevice::OnRefresh(void* self)
 {
     auto device = static_cast<RoceNetDevice*>(self);
     device->m_refreshPending = false;
-    if (device->m_ingressPaused)
+    if (device->m_ingressPaused && device->m_peer)
     {
         const int64_t nowPs = RoceClock::NowPs();
         device->SendPause(device->m_ingressPaused, device->m_pauseQuanta);
-        device->m_refreshPending = true;
-        device->m_refreshEvent->ScheduleAt(device->m_nodeId,
-                                           nowPs + device->QuantaPs(device->m_pauseQuanta) / 2,
-                                           nowPs);
+        device->ArmRefresh(nowPs);
     }
 }
 
@@ -153,7 +158,11 @@ RoceNetDevice::ApplyPause(const RoceFrame& frame, int64_t nowPs)
         {
             continue;
         }
-        if (frame.quanta)
+        if (frame.quanta && !(m_lossless >> c & 1))
+        {
+            m_counters.pauseLossy++;
+        }
+        else if (frame.quanta)
         {
             m_paused |= 1U << c;
             m_pausedUntil[c] = nowPs + QuantaPs(frame.quanta);
@@ -190,6 +199,10 @@ RoceNetDevice::ServePauses(int64_t nowPs)
             }
         }
     }
+    if (before != m_paused)
+    {
+        NotePauses(before, nowPs);
+    }
     if (next < m_pauseAt)
     {
         m_pauseAt = next;
@@ -199,6 +212,53 @@ RoceNetDevice::ServePauses(int64_t nowPs)
     {
         Service(nowPs);
     }
+}
+
+void
+RoceNetDevice::NotePauses(uint32_t before, int64_t nowPs)
+{
+    const uint32_t changed = before ^ m_paused;
+    const uint32_t begun = changed & m_paused;
+    for (uint32_t c = 0; c < ROCE_CLASSES; c++)
+    {
+        if (!(changed >> c & 1))
+        {
+            continue;
+        }
+        int64_t lasted = 0;
+        if (begun >> c & 1)
+        {
+            m_counters.stops[c]++;
+            m_pausedSince[c] = nowPs;
+        }
+        else
+        {
+            lasted = nowPs - m_pausedSince[c];
+            m_counters.stoppedPs[c] += lasted;
+        }
+        if (!m_traceStop.IsEmpty())
+        {
+            m_traceStop(static_cast<uint8_t>(c), begun >> c & 1, RoceClock::ToTime(lasted));
+        }
+    }
+    for (uint32_t c = 0; m_switch && c < ROCE_CLASSES; c++)
+    {
+        if (begun >> c & 1)
+        {
+            RoceDeadlock::OnStop(*this, static_cast<uint8_t>(c), nowPs);
+        }
+    }
+}
+
+Time
+RoceNetDevice::GetPausedTime(uint8_t cls) const
+{
+    int64_t ps = m_counters.stoppedPs.at(cls);
+    if (IsPaused(cls))
+    {
+        ps += RoceClock::NowPs() - m_pausedSince[cls];
+    }
+    return RoceClock::ToTime(ps);
 }
 
 void

@@ -21,6 +21,7 @@
 #include "ns3/names.h"
 #include "ns3/node.h"
 #include "ns3/pointer.h"
+#include "ns3/string.h"
 #include "ns3/trace-source-accessor.h"
 #include "ns3/uinteger.h"
 
@@ -66,11 +67,40 @@ RoceNetDevice::AddClassAttributes(TypeId& tid)
                      MakeUintegerAccessor(&RoceNetDevice::SetLosslessClasses,
                                           &RoceNetDevice::GetLosslessClasses),
                      MakeUintegerChecker<uint8_t>())
-        .AddAttribute("EcnClasses",
-                      "Bit c: frames of class c are marked at a switch's egress, 0x00 to 0xff",
-                      UintegerValue(0xfe),
-                      MakeUintegerAccessor(&RoceNetDevice::m_ecnClasses),
-                      MakeUintegerChecker<uint8_t>())
+        .AddAttribute(
+            "DrrClasses",
+            "Bit c: class c is served by deficit round robin with the neighbours in the "
+            "mask, else by strict priority, 0x00 to 0xff",
+            UintegerValue(0),
+            MakeUintegerAccessor(&RoceNetDevice::SetDrrClasses, &RoceNetDevice::GetDrrClasses),
+            MakeUintegerChecker<uint8_t>())
+        .AddAttribute("DrrQuanta",
+                      "Wire bytes a turn, 256 to 16777216: one number for all classes, or eight "
+                      "separated by commas, class 0 first",
+                      StringValue("10000"),
+                      MakeStringAccessor(&RoceNetDevice::SetQuanta, &RoceNetDevice::GetQuanta),
+                      MakeStringChecker())
+        .AddAttribute("PauseQuanta",
+                      "Timer in a pause frame, 512 bit times, 2 to 65535; refreshed at its half",
+                      UintegerValue(65535),
+                      MakeUintegerAccessor(&RoceNetDevice::m_pauseQuanta),
+                      MakeUintegerChecker<uint16_t>(2))
+        .AddAttribute("PauseReactionQuanta",
+                      "Time from the arrival of a PFC frame to its effect, 512 bit times; 65536: "
+                      "by rate, 60 to 10G, 80 to 25G, 118 to 40G, 394 to 100G, 905 above",
+                      UintegerValue(65536),
+                      MakeUintegerAccessor(&RoceNetDevice::m_reactionQuanta),
+                      MakeUintegerChecker<uint32_t>(0, 65536));
+}
+
+void
+RoceNetDevice::AddEcnAttributes(TypeId& tid)
+{
+    tid.AddAttribute("EcnClasses",
+                     "Bit c: frames of class c are marked at a switch's egress, 0x00 to 0xff",
+                     UintegerValue(0xfe),
+                     MakeUintegerAccessor(&RoceNetDevice::m_ecnClasses),
+                     MakeUintegerChecker<uint8_t>())
         .AddAttribute("EcnKmin",
                       "Queue above which marking begins, bytes; 0: 4000 per Gbit/s of DataRate",
                       UintegerValue(0),
@@ -85,18 +115,7 @@ RoceNetDevice::AddClassAttributes(TypeId& tid)
                       "Probability of a mark at EcnKmax, 0 to 1",
                       DoubleValue(0.2),
                       MakeDoubleAccessor(&RoceNetDevice::SetPmax, &RoceNetDevice::GetPmax),
-                      MakeDoubleChecker<double>(0, 1))
-        .AddAttribute("PauseQuanta",
-                      "Timer in a pause frame, 512 bit times, 2 to 65535; refreshed at its half",
-                      UintegerValue(65535),
-                      MakeUintegerAccessor(&RoceNetDevice::m_pauseQuanta),
-                      MakeUintegerChecker<uint16_t>(2))
-        .AddAttribute("PauseReactionQuanta",
-                      "Time from the arrival of a PFC frame to its effect, 512 bit times; 65536: "
-                      "by rate, 60 to 10G, 80 to 25G, 118 to 40G, 394 to 100G, 905 above",
-                      UintegerValue(65536),
-                      MakeUintegerAccessor(&RoceNetDevice::m_reactionQuanta),
-                      MakeUintegerChecker<uint32_t>(0, 65536));
+                      MakeDoubleChecker<double>(0, 1));
 }
 
 void
@@ -136,6 +155,15 @@ RoceNetDevice::AddTraces(TypeId& tid)
                         "A PFC frame has arrived: class vector, quanta",
                         MakeTraceSourceAccessor(&RoceNetDevice::m_tracePauseRecv),
                         pause)
+        .AddTraceSource("PfcState",
+                        "A class begins (true) or ends (false) to be paused by the other end; how "
+                        "long the pause lasted",
+                        MakeTraceSourceAccessor(&RoceNetDevice::m_traceStop),
+                        "ns3::RoceNetDevice::StopTracedCallback")
+        .AddTraceSource("Link",
+                        "The cable is laid or repaired (true) or cut (false)",
+                        MakeTraceSourceAccessor(&RoceNetDevice::m_traceLink),
+                        "ns3::RoceNetDevice::LinkTracedCallback")
         .AddTraceSource("Sniffer",
                         "Frames sent by and arriving at this port, as bytes",
                         MakeTraceSourceAccessor(&RoceNetDevice::m_sniffer),
@@ -176,6 +204,7 @@ RoceNetDevice::GetTypeId()
                           MakePointerAccessor(&RoceNetDevice::m_errorModel),
                           MakePointerChecker<ErrorModel>());
         AddClassAttributes(t);
+        AddEcnAttributes(t);
         AddTraces(t);
         return t;
     }();
@@ -230,6 +259,7 @@ RoceNetDevice::DoDispose()
     m_node = nullptr;
     m_channel = nullptr;
     m_peer = nullptr;
+    m_sends = false;
     m_switch = nullptr;
     m_host = nullptr;
     m_errorModel = nullptr;
@@ -302,12 +332,12 @@ void
 RoceNetDevice::UpdateCurves()
 {
     const uint64_t kmin = m_kmin ? m_kmin : m_rateBps / 250000; // 100 KB at 25 Gbit/s
-    const uint64_t kmax = m_kmax ? m_kmax : 4 * kmin;
+    const uint64_t kmax = m_kmax ? m_kmax : 4 * kmin;           // CheckThresholds compares
     for (uint32_t c = 0; c < ROCE_CLASSES; c++)
     {
         if (!(m_ownCurve >> c & 1))
         {
-            m_curve[c] = {kmin, std::max(kmin, kmax), m_pmax};
+            m_curve[c] = {kmin, kmax, m_pmax};
         }
     }
 }
@@ -423,20 +453,6 @@ RoceNetDevice::SetChannel(Ptr<RoceChannel> channel)
 }
 
 void
-RoceNetDevice::LinkUp()
-{
-    m_peer = PeekPointer(m_channel->GetPeer(this));
-    m_delayPs = RoceClock::FromTime(m_channel->GetDelay());
-    if (!m_node || !m_peer->m_node)
-    {
-        NS_FATAL_ERROR("RoceNetDevice: a port must be on a node before its cable is laid");
-    }
-    m_nodeId = m_node->GetId();
-    m_peerNode = m_peer->m_node->GetId();
-    m_linkChange();
-}
-
-void
 RoceNetDevice::SetSwitch(RoceSwitch* sw, uint32_t port)
 {
     m_switch = sw;
@@ -457,6 +473,10 @@ void
 RoceNetDevice::Drop(RoceFrame* frame, RoceDropReason reason)
 {
     m_counters.drops[static_cast<size_t>(reason)]++;
+    if (frame->etherType != 0x8808)
+    {
+        m_counters.dropsOf[frame->cls][static_cast<size_t>(reason)]++;
+    }
     m_traceDrop(*frame, reason);
     NS_LOG_DEBUG(GetLabel() << " drops a frame: " << RoceDropReasonName(reason));
     RoceFrame::Free(frame);
@@ -487,6 +507,10 @@ RoceNetDevice::Enqueue(RoceFrame* frame, int64_t nowPs)
     const uint32_t cls = frame->cls;
     if (!m_peer)
     {
+        if (m_switch)
+        {
+            m_switch->Release(frame, nowPs); // the switch has counted it in
+        }
         Drop(frame, RoceDropReason::LINK_DOWN);
         return;
     }
@@ -504,7 +528,7 @@ RoceNetDevice::Enqueue(RoceFrame* frame, int64_t nowPs)
 void
 RoceNetDevice::Service(int64_t nowPs)
 {
-    if (m_freePs <= nowPs && m_peer)
+    if (m_freePs <= nowPs && m_sends)
     {
         if (!m_paced.empty())
         {
@@ -513,7 +537,16 @@ RoceNetDevice::Service(int64_t nowPs)
         const uint32_t may = m_ready & ~m_paused;
         if (may)
         {
-            RoceFrame* frame = Take(31 - __builtin_clz(may), nowPs);
+            uint32_t cls = 31 - __builtin_clz(may);
+            if (m_drr >> cls & 1)
+            {
+                cls = PickDrr(cls, may);
+            }
+            RoceFrame* frame = Take(cls, nowPs);
+            if (m_drr >> cls & 1)
+            {
+                m_deficit[cls] -= frame->wireBytes;
+            }
             Transmit(frame, nowPs);
             if (m_taken)
             {
@@ -549,7 +582,7 @@ RoceNetDevice::Arm(int64_t nowPs)
 {
     if (m_ready & ~m_paused)
     {
-        if (!m_freePending && m_peer)
+        if (!m_freePending && m_sends)
         {
             m_freePending = true;
             m_freeEvent->ScheduleAt(m_nodeId, m_freePs, nowPs);
@@ -609,7 +642,11 @@ RoceNetDevice::Transmit(RoceFrame* frame, int64_t nowPs)
     const uint64_t ps = scaled / m_rateBps;
     m_remainder = scaled - ps * m_rateBps;
     m_freePs = start + static_cast<int64_t>(ps);
-
+    if (!m_peer)
+    {
+        Drop(frame, RoceDropReason::LINK_DOWN);
+        return;
+    }
     m_counters.txFrames++;
     m_counters.txBytes += frame->wireBytes;
     if (frame->etherType != 0x8808)
@@ -631,6 +668,11 @@ RoceNetDevice::Transmit(RoceFrame* frame, int64_t nowPs)
     }
     frame->arrivalPs = m_freePs + m_delayPs;
     RoceNetDevice* peer = m_peer;
+    if (!peer) // a trace sink has cut the cable
+    {
+        Drop(frame, RoceDropReason::LINK_DOWN);
+        return;
+    }
     const bool first = peer->m_inFlight.IsEmpty();
     peer->m_inFlight.Push(frame);
     if (first)

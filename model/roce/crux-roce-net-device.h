@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: GPL-2.0-only
  *
  * crux-roce-net-device: a port of a switch or a NIC of a host: eight class queues,
- * strict priority, PFC in both roles, transmission, arrival, counters and traces.
+ * strict priority and deficit round robin, PFC in both roles, transmission, arrival,
+ * failure of the link, counters and traces.
  *
  * Place: model/roce (C++17). Depends on ns-3 core and network, crux-roce-frame,
  * crux-roce-clock.
@@ -12,6 +13,16 @@
  * NIC, the next packet of that class's queue pairs in turn (pull). Frames in the
  * air are a list with one event per direction; an event for "port free" exists
  * only while something waits.
+ * Scheduling. Classes of DrrClasses that stand next to each other share one place in the
+ * order; among them, deficit round robin: a class is served while its deficit is positive,
+ * each frame takes its wire bytes off (so that a deficit may end below 0: a NIC makes a frame
+ * as it is sent and need not know its length before), then the turn goes on and the next class
+ * gets its quantum. Classes with quanta q_i that always have something get q_i / sum(q) of what
+ * the classes above leave, to within one quantum and one frame each. A class that has nothing
+ * keeps no positive deficit.
+ * Link. When the cable is cut (RoceChannel::SetLinkDown), frames in flight and in the queues
+ * are lost with reason LINK_DOWN, pauses end. A NIC goes on sending into the void at line rate
+ * (so that its queue pairs' timers and retry limits apply); a switch routes round the port.
  * Time of a frame: 8e12 wireBytes / DataRate ps, the remainder carried to the next
  * back-to-back frame, so that rates are exact in the long run.
  * ECN (switch egress, on enqueue, ECT frames of EcnClasses): mark with probability
@@ -53,7 +64,7 @@ enum class RoceDropReason : uint8_t
     TTL,       //!< hops used up
     NOT_OURS,  //!< a host got a packet for another address or an unknown queue pair
     ERROR,     //!< lost by the error model or loss filter
-    LINK_DOWN, //!< no cable, or refused by the port (too long)
+    LINK_DOWN, //!< no cable or a cut one, or refused by the port (too long)
     COUNT,
 };
 
@@ -79,8 +90,14 @@ struct RocePortCounters
     std::array<uint64_t, ROCE_CLASSES> resumeSent{}; //!< resume frames sent per class
     std::array<uint64_t, ROCE_CLASSES> resumeRecv{}; //!< resume frames received per class
     uint64_t pauseIgnored{0};                        //!< PFC frames for classes above 7
+    uint64_t pauseLossy{0};                          //!< pauses for lossy classes: not heeded
+    std::array<uint64_t, ROCE_CLASSES> stops{};      //!< times the class began to be paused
+    std::array<int64_t, ROCE_CLASSES> stoppedPs{};   //!< ps in pauses of the class that have ended
     uint64_t ecnMarks{0};                            //!< frames marked at this port's queues
     std::array<uint64_t, static_cast<size_t>(RoceDropReason::COUNT)> drops{}; //!< per reason
+    /** Frames dropped per class and reason; PFC frames are in drops only. */
+    std::array<std::array<uint64_t, static_cast<size_t>(RoceDropReason::COUNT)>, ROCE_CLASSES>
+        dropsOf{};
     std::array<uint64_t, ROCE_CLASSES> maxQueue{}; //!< longest queue seen per class, bytes
 
     /** \return frames dropped for any reason */
@@ -121,8 +138,33 @@ class RoceNetDevice : public NetDevice
     DataRate GetDataRate() const;
     /** \return the counters */
     const RocePortCounters& GetCounters() const;
-    /** \return the other end of the cable, or null */
+    /** \return the other end of the cable, or null without a cable or when it is cut */
     Ptr<RoceNetDevice> GetPeer() const;
+    /** \brief Cut the cable, for both ends; nothing happens when it is cut or absent. */
+    void SetLinkDown();
+    /** \brief Repair the cable, for both ends. */
+    void SetLinkUp();
+    /**
+     * \param cls class
+     * \return how long the other end has paused the class so far, the present pause included
+     */
+    Time GetPausedTime(uint8_t cls) const;
+    /**
+     * \param mask bit c: class c takes part in deficit round robin, else strict priority
+     */
+    void SetDrrClasses(uint8_t mask);
+    /** \return mask of classes in deficit round robin */
+    uint8_t GetDrrClasses() const;
+    /**
+     * \param cls 0..7
+     * \param bytes wire bytes a turn, 256..2^24; outside is a fatal error
+     */
+    void SetQuantum(uint8_t cls, uint32_t bytes);
+    /**
+     * \param cls 0..7
+     * \return wire bytes a turn
+     */
+    uint32_t GetQuantum(uint8_t cls) const;
     /**
      * \param cls class
      * \return bytes waiting in the class's queue (frames; not what queue pairs still have to send)
@@ -160,7 +202,8 @@ class RoceNetDevice : public NetDevice
      *   2 Delay x rate + reaction quanta x 64 + 3 (Mtu + 38) + 8 x 84
      * (frames in flight both ways; what is sent during the other end's reaction; the frame
      * that passed the threshold, the one being sent before the PFC frame and the one begun at
-     * the other end; the PFC frames of eight classes).
+     * the other end; the PFC frames of eight classes). The textbook's 2 Delay x rate + 2 Mtu +
+     * reaction leaves out the framing, the frame that passed the threshold and the PFC frames.
      * \return bytes
      */
     uint64_t GetHeadroom() const;
@@ -186,6 +229,8 @@ class RoceNetDevice : public NetDevice
     typedef void (*FrameTracedCallback)(const RoceFrame& frame);
     typedef void (*DropTracedCallback)(const RoceFrame& frame, RoceDropReason reason);
     typedef void (*PauseTracedCallback)(uint16_t classVector, uint16_t quanta);
+    typedef void (*StopTracedCallback)(uint8_t cls, bool stopped, Time lasted);
+    typedef void (*LinkTracedCallback)(bool up);
     /** @} */
 
     // Inherited from NetDevice
@@ -220,8 +265,19 @@ class RoceNetDevice : public NetDevice
     /** \name For the module's own classes @{ */
     /** \param channel the cable, set by RoceChannel::Attach */
     void SetChannel(Ptr<RoceChannel> channel);
-    /** \brief The cable has its second end. */
+    /** \brief The cable has its second end, or is repaired. */
     void LinkUp();
+    /** \brief The cable is cut. */
+    void LinkDown();
+
+    /** \param cls class \return the oldest frame that waits in it, or null */
+    const RoceFrame* PeekQueue(uint8_t cls) const
+    {
+        return m_queue[cls].Peek();
+    }
+
+    /** \brief A fatal error that names the port when its thresholds contradict each other. */
+    void CheckThresholds() const;
     /**
      * \param sw the switch that the port belongs to
      * \param port its number there
@@ -323,10 +379,12 @@ class RoceNetDevice : public NetDevice
     /** @} */
 
   private:
+    void DoInitialize() override;
     void DoDispose() override;
 
     /** \name Parts of GetTypeId @{ */
     static void AddClassAttributes(TypeId& tid);
+    static void AddEcnAttributes(TypeId& tid);
     static void AddTraces(TypeId& tid);
     /** @} */
 
@@ -339,6 +397,9 @@ class RoceNetDevice : public NetDevice
 
     /** \brief Send as long as the port is free and something may go. \param nowPs time */
     void Service(int64_t nowPs);
+    /** \brief The class to serve by deficit round robin. \param top highest that is ready
+     * \param may classes that may send \return a class of top's group */
+    uint32_t PickDrr(uint32_t top, uint32_t may);
     /** \brief Put one frame on the cable. \param frame the frame \param nowPs time */
     void Transmit(RoceFrame* frame, int64_t nowPs);
     /** \brief Take the next frame of a class. \param cls class \param nowPs time \return it, or
@@ -367,6 +428,15 @@ class RoceNetDevice : public NetDevice
     void SetPmax(double probability);
     double GetPmax() const;
     /** @} */
+    /** \name Accessors of DrrQuanta @{ */
+    void SetQuanta(std::string list);
+    std::string GetQuanta() const;
+    /** @} */
+    /** \brief Classes begin or end to be paused. \param before m_paused before
+     * \param nowPs time */
+    void NotePauses(uint32_t before, int64_t nowPs);
+    /** \brief Tell the other end again what is paused, half a pause from now. \param nowPs time */
+    void ArmRefresh(int64_t nowPs);
     /** \return reaction time in 512 bit times */
     uint32_t GetReactionQuanta() const;
     /** \param quanta 512 bit times \return ps at this port's rate */
@@ -401,6 +471,8 @@ class RoceNetDevice : public NetDevice
     uint32_t m_port{0};             //!< number at the switch
     uint32_t m_ip{0};               //!< address of a NIC
     bool m_freePending{false};      //!< the "port free" event is scheduled
+    bool m_sends{false};            //!< has a cable, cut or not at a NIC, whole at a switch
+    uint8_t m_drr{0};               //!< bit c: class c is in deficit round robin
     RoceFrameFifo m_inFlight;       //!< frames on their way to this end
     std::array<RoceFrameFifo, ROCE_CLASSES + 1> m_queue;   //!< waiting frames; 8: PFC
     std::array<uint64_t, ROCE_CLASSES + 1> m_queueBytes{}; //!< their bytes
@@ -418,8 +490,15 @@ class RoceNetDevice : public NetDevice
     RoceQueuePair* m_taken{nullptr};                   //!< queue pair of the frame just taken
     int64_t m_paceAt{INT64_MAX};                       //!< earliest pending pace event
 
+    // Deficit round robin.
+    std::array<int64_t, ROCE_CLASSES> m_deficit{}; //!< wire bytes that may still go
+    std::array<uint32_t, ROCE_CLASSES> m_quantum;  //!< wire bytes a turn
+    std::array<uint8_t, ROCE_CLASSES> m_group{};   //!< classes that share the class's place
+    std::array<uint8_t, ROCE_CLASSES> m_drrTurn{}; //!< by lowest class of a group: whose turn
+
     // PFC.
     std::array<int64_t, ROCE_CLASSES> m_pausedUntil{}; //!< expiry of a pause, ps
+    std::array<int64_t, ROCE_CLASSES> m_pausedSince{}; //!< begin of a pause, ps
     RoceFrameFifo m_pauseWaiting;                      //!< PFC frames within the reaction time
     int64_t m_pauseAt{INT64_MAX};                      //!< earliest pending pause event
     uint8_t m_ingressPaused{0};   //!< bit c: we have paused the other end's class c
@@ -449,7 +528,7 @@ class RoceNetDevice : public NetDevice
     Mac48Address m_address;                              //!< MAC address
     NetDevice::ReceiveCallback m_rxCallback;             //!< the stack
     NetDevice::PromiscReceiveCallback m_promiscCallback; //!< packet sockets
-    TracedCallback<> m_linkChange;                       //!< link up
+    TracedCallback<> m_linkChange;                       //!< link up or down
 
     TracedCallback<const RoceFrame&> m_traceEnqueue;              //!< Enqueue
     TracedCallback<const RoceFrame&> m_traceDequeue;              //!< Dequeue
@@ -459,6 +538,8 @@ class RoceNetDevice : public NetDevice
     TracedCallback<const RoceFrame&, RoceDropReason> m_traceDrop; //!< Drop
     TracedCallback<uint16_t, uint16_t> m_tracePauseSent;          //!< PfcSent
     TracedCallback<uint16_t, uint16_t> m_tracePauseRecv;          //!< PfcReceived
+    TracedCallback<uint8_t, bool, Time> m_traceStop;              //!< PfcState
+    TracedCallback<bool> m_traceLink;                             //!< Link
     TracedCallback<Ptr<const Packet>> m_sniffer;                  //!< Sniffer
     TracedCallback<Ptr<const Packet>> m_promiscSniffer;           //!< PromiscSniffer
 };

@@ -7,9 +7,12 @@
  */
 #include "crux-roce-switch.h"
 
+#include "ns3/boolean.h"
 #include "ns3/crux-topology.h"
 #include "ns3/double.h"
 #include "ns3/log.h"
+#include "ns3/simulator.h"
+#include "ns3/trace-source-accessor.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -40,8 +43,9 @@ RoceSwitch::GetTypeId()
                           MakeUintegerAccessor(&RoceSwitch::m_seed),
                           MakeUintegerChecker<uint64_t>())
             .AddAttribute("SharedBuffer",
-                          "Buffer shared by all ports, besides the headroom, bytes",
-                          UintegerValue(32 << 20),
+                          "Buffer shared by all ports, besides the headroom, bytes; 0: max(32 MiB, "
+                          "256 KiB x ports, Kmax (1 + Alpha) / Alpha)",
+                          UintegerValue(0),
                           MakeUintegerAccessor(&RoceSwitch::m_sharedBuffer),
                           MakeUintegerChecker<uint64_t>(0, uint64_t(1) << 50))
             .AddAttribute("BufferSize",
@@ -63,7 +67,27 @@ RoceSwitch::GetTypeId()
                           "How far below the threshold a paused class resumes, bytes",
                           UintegerValue(3072),
                           MakeUintegerAccessor(&RoceSwitch::m_resumeOffset),
-                          MakeUintegerChecker<uint64_t>());
+                          MakeUintegerChecker<uint64_t>())
+            .AddAttribute("FlowletGap",
+                          "Silence after which a flow may take another port, 0 s to 1 s; 0: never",
+                          TimeValue(Seconds(0)),
+                          MakeTimeAccessor(&RoceSwitch::m_flowletGap),
+                          MakeTimeChecker(Seconds(0), Seconds(1)))
+            .AddAttribute("DeadlockTime",
+                          "How long a cycle of paused ports must stand still to be a deadlock, 0 s "
+                          "to 10 s; 0: not watched",
+                          TimeValue(MilliSeconds(1)),
+                          MakeTimeAccessor(&RoceSwitch::m_deadlockTime),
+                          MakeTimeChecker(Seconds(0), Seconds(10)))
+            .AddAttribute("DeadlockStops",
+                          "Whether a deadlock stops the simulation, which else has no end",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&RoceSwitch::m_deadlockStops),
+                          MakeBooleanChecker())
+            .AddTraceSource("Deadlock",
+                            "A cycle of paused ports stands still: the ports, as text",
+                            MakeTraceSourceAccessor(&RoceSwitch::m_traceDeadlock),
+                            "ns3::RoceSwitch::DeadlockTracedCallback");
     return tid;
 }
 
@@ -74,6 +98,13 @@ RoceSwitch::RoceSwitch()
 
 RoceSwitch::~RoceSwitch()
 {
+}
+
+void
+RoceSwitch::DoInitialize()
+{
+    Configure();
+    Object::DoInitialize();
 }
 
 void
@@ -95,7 +126,19 @@ RoceSwitch::AddPort(Ptr<RoceNetDevice> device)
     m_ports.emplace_back();
     m_ports.back().device = device;
     device->SetSwitch(this, number);
+    m_down += !device->IsLinkUp();
+    m_configured = false;
     return number;
+}
+
+void
+RoceSwitch::OnLink(bool up)
+{
+    m_down += up ? -1 : 1;
+    if (up)
+    {
+        m_configured = false; // the cable's delay and the other end count for the headroom
+    }
 }
 
 uint32_t
@@ -181,10 +224,61 @@ RoceSwitch::GetRoute(uint32_t dstIp) const
     return group ? m_groups[group - 1] : std::vector<uint32_t>();
 }
 
+void
+RoceSwitch::RemoveRoute(uint32_t dstIp)
+{
+    const uint32_t i = dstIp - DENSE_BASE;
+    if (i < m_dense.size())
+    {
+        m_dense[i] = 0;
+    }
+    m_sparse.erase(dstIp);
+}
+
 uint32_t
 RoceSwitch::GetNGroups() const
 {
     return static_cast<uint32_t>(m_groups.size());
+}
+
+uint32_t
+RoceSwitch::Hash(const RoceFrame& frame) const
+{
+    const crux_five_tuple tuple = {frame.srcIp,
+                                   frame.dstIp,
+                                   frame.srcPort,
+                                   frame.dstPort,
+                                   frame.protocol};
+    return crux_ecmp_hash(&tuple, m_seed);
+}
+
+uint32_t
+RoceSwitch::Choose(const std::vector<uint32_t>& ports, uint32_t choice) const
+{
+    const auto n = static_cast<uint32_t>(ports.size());
+    const uint32_t port = ports[choice % n];
+    if (m_down == 0 || m_ports[port].device->IsLinkUp())
+    {
+        return port;
+    }
+    uint32_t up = 0;
+    for (uint32_t p : ports)
+    {
+        up += m_ports[p].device->IsLinkUp();
+    }
+    if (up == 0)
+    {
+        return UINT32_MAX;
+    }
+    uint32_t skip = choice / n % up;
+    for (uint32_t p : ports)
+    {
+        if (m_ports[p].device->IsLinkUp() && skip-- == 0)
+        {
+            return p;
+        }
+    }
+    return UINT32_MAX; // not reached
 }
 
 uint32_t
@@ -196,16 +290,29 @@ RoceSwitch::SelectPort(const RoceFrame& frame) const
         return UINT32_MAX;
     }
     const std::vector<uint32_t>& ports = m_groups[group - 1];
-    if (ports.size() == 1)
+    return Choose(ports, ports.size() == 1 ? 0 : Hash(frame));
+}
+
+uint32_t
+RoceSwitch::Route(const RoceFrame& frame, int64_t nowPs)
+{
+    if (m_gapPs == 0)
     {
-        return ports[0];
+        return SelectPort(frame);
     }
-    const crux_five_tuple tuple = {frame.srcIp,
-                                   frame.dstIp,
-                                   frame.srcPort,
-                                   frame.dstPort,
-                                   frame.protocol};
-    return ports[crux_ecmp_hash(&tuple, m_seed) % ports.size()];
+    const uint32_t group = FindGroup(frame.dstIp);
+    if (group == 0)
+    {
+        return UINT32_MAX;
+    }
+    const std::vector<uint32_t>& ports = m_groups[group - 1];
+    return Choose(ports, ports.size() == 1 ? 0 : m_flowlets.Choice(Hash(frame), nowPs, m_gapPs));
+}
+
+uint64_t
+RoceSwitch::GetFlowlets() const
+{
+    return m_flowlets.GetCount();
 }
 
 // ---------------------------------------------------------------------------
@@ -215,15 +322,21 @@ void
 RoceSwitch::Configure()
 {
     m_configured = true;
+    m_gapPs = RoceClock::FromTime(m_flowletGap);
+    if (m_gapPs > 0)
+    {
+        m_flowlets.Allocate();
+    }
     uint64_t total = 0;
     for (Port& port : m_ports)
     {
+        port.device->CheckThresholds();
         const uint32_t classes = __builtin_popcount(port.device->GetLosslessClasses());
         port.headroom = static_cast<uint64_t>(m_headroomScale * port.device->GetHeadroom());
         total += classes * port.headroom;
     }
-    m_sharedSize = m_sharedBuffer;
-    if (m_bufferSize && m_bufferSize < total + m_sharedBuffer)
+    m_sharedSize = m_sharedBuffer ? m_sharedBuffer : DefaultShared();
+    if (m_bufferSize && m_bufferSize < total + m_sharedSize)
     {
         m_sharedSize = m_bufferSize > total ? m_bufferSize - total : 0;
         if (m_bufferSize < total)
@@ -234,9 +347,20 @@ RoceSwitch::Configure()
             }
         }
     }
-    const std::vector<std::string> lines = Check();
+    m_sharedSize = std::max(m_sharedSize, m_sharedUsed); // when configured anew at run time
+    if (!m_warned)
+    {
+        Warn(Check());
+        Warn(CheckMarking());
+    }
+}
+
+void
+RoceSwitch::Warn(const std::vector<std::string>& lines)
+{
     if (!lines.empty())
     {
+        m_warned = true;
         std::cerr << "crux: warning: " << lines[0];
         if (lines.size() > 1)
         {
@@ -246,8 +370,80 @@ RoceSwitch::Configure()
     }
 }
 
+uint64_t
+RoceSwitch::DefaultShared() const
+{
+    uint64_t kmax = 0;
+    for (const Port& port : m_ports)
+    {
+        for (uint8_t c = 0; c < ROCE_CLASSES; c++)
+        {
+            kmax = std::max(kmax, port.device->Curve(c).kmax);
+        }
+    }
+    const double marking = static_cast<double>(kmax) * (1 + m_alpha) / m_alpha;
+    const uint64_t least = std::max<uint64_t>(32 << 20, m_ports.size() * (256 << 10));
+    // One byte more, so that the threshold rounded down is not below Kmax.
+    return marking < 0x1p50 ? std::max(least, static_cast<uint64_t>(marking) + 16) : least;
+}
+
+std::string
+RoceSwitch::CheckPort(const Port& port) const
+{
+    const RoceNetDevice& device = *port.device;
+    const Ptr<RoceNetDevice> peer = device.GetPeer();
+    const uint8_t lossless = device.GetLosslessClasses();
+    std::ostringstream line;
+    if (!peer || !lossless)
+    {
+        return "";
+    }
+    line << "port " << device.GetLabel();
+    if (port.headroom < device.GetHeadroom())
+    {
+        line << ": headroom is " << port.headroom << " bytes per lossless class, needs "
+             << device.GetHeadroom()
+             << "; lossless classes may lose frames (HeadroomScale, BufferSize)";
+        return line.str();
+    }
+    if (lossless & ~peer->GetLosslessClasses())
+    {
+        line << ": lossless classes 0x" << std::hex << +lossless << ", but 0x"
+             << +peer->GetLosslessClasses() << " at " << peer->GetLabel()
+             << "; frames of the others are not protected on this link";
+        return line.str();
+    }
+    if (device.GetRateBps() != peer->GetRateBps())
+    {
+        line << " sends at " << device.GetRateBps() << " bit/s, its other end " << peer->GetLabel()
+             << " at " << peer->GetRateBps();
+        return line.str();
+    }
+    return "";
+}
+
+std::string
+RoceSwitch::CheckMarking(const Port& port) const
+{
+    const RoceNetDevice& device = *port.device;
+    const uint8_t both = device.GetLosslessClasses() & device.GetEcnClasses();
+    const uint64_t threshold = GetPauseThreshold();
+    for (uint8_t c = 0; device.GetPeer() && c < ROCE_CLASSES; c++)
+    {
+        if (both >> c & 1 && device.Curve(c).kmax > threshold)
+        {
+            std::ostringstream line;
+            line << "port " << device.GetLabel() << " class " << +c << ": EcnKmax "
+                 << device.Curve(c).kmax << " bytes is above the PFC threshold of " << threshold
+                 << "; PFC may come before ECN (EcnKmax, SharedBuffer, Alpha)";
+            return line.str();
+        }
+    }
+    return "";
+}
+
 std::vector<std::string>
-RoceSwitch::Check()
+RoceSwitch::Collect(std::string (RoceSwitch::*check)(const Port&) const)
 {
     std::vector<std::string> lines;
     if (!m_configured)
@@ -256,43 +452,62 @@ RoceSwitch::Check()
     }
     for (const Port& port : m_ports)
     {
-        const RoceNetDevice& device = *port.device;
-        const Ptr<RoceNetDevice> peer = device.GetPeer();
-        const uint8_t lossless = device.GetLosslessClasses();
-        if (!peer || !lossless)
+        const std::string line = (this->*check)(port);
+        if (!line.empty())
         {
-            continue;
-        }
-        std::ostringstream line;
-        if (port.headroom < device.GetHeadroom())
-        {
-            line << "port " << device.GetLabel() << ": headroom is " << port.headroom
-                 << " bytes per lossless class, needs " << device.GetHeadroom()
-                 << "; lossless classes may lose frames (HeadroomScale, BufferSize)";
-        }
-        else if (lossless & ~peer->GetLosslessClasses())
-        {
-            line << "port " << device.GetLabel() << ": lossless classes 0x" << std::hex << +lossless
-                 << ", but 0x" << +peer->GetLosslessClasses() << " at " << peer->GetLabel()
-                 << "; frames of the others are not protected on this link";
-        }
-        else if (device.GetRateBps() != peer->GetRateBps())
-        {
-            line << "port " << device.GetLabel() << " sends at " << device.GetRateBps()
-                 << " bit/s, its other end " << peer->GetLabel() << " at " << peer->GetRateBps();
-        }
-        if (!line.str().empty())
-        {
-            lines.push_back(line.str());
+            lines.push_back(line);
         }
     }
     return lines;
 }
 
+std::vector<std::string>
+RoceSwitch::Check()
+{
+    return Collect(&RoceSwitch::CheckPort);
+}
+
+std::vector<std::string>
+RoceSwitch::CheckMarking()
+{
+    return Collect(&RoceSwitch::CheckMarking);
+}
+
+uint64_t
+RoceSwitch::GetPauseThreshold() const
+{
+    return static_cast<uint64_t>(m_alpha / (1 + m_alpha) * static_cast<double>(GetSharedSize()));
+}
+
+int64_t
+RoceSwitch::GetDeadlockPs() const
+{
+    return RoceClock::FromTime(m_deadlockTime);
+}
+
+uint64_t
+RoceSwitch::GetDeadlocks() const
+{
+    return m_deadlocks;
+}
+
+void
+RoceSwitch::OnDeadlock(const std::string& cycle)
+{
+    m_deadlocks++;
+    m_traceDeadlock(cycle);
+    std::cerr << "crux: deadlock at " << Simulator::Now().As(Time::US) << ": " << cycle
+              << (m_deadlockStops ? "; stopped" : "") << std::endl;
+    if (m_deadlockStops)
+    {
+        Simulator::Stop();
+    }
+}
+
 uint64_t
 RoceSwitch::GetSharedSize() const
 {
-    return m_configured ? m_sharedSize : m_sharedBuffer;
+    return m_configured ? m_sharedSize : (m_sharedBuffer ? m_sharedBuffer : DefaultShared());
 }
 
 uint64_t
@@ -378,7 +593,7 @@ RoceSwitch::Receive(RoceFrame* frame, uint32_t port, int64_t nowPs)
         Configure();
     }
     Port& in = m_ports[port];
-    const uint32_t to = frame->etherType == 0x0800 ? SelectPort(*frame) : UINT32_MAX;
+    const uint32_t to = frame->etherType == 0x0800 ? Route(*frame, nowPs) : UINT32_MAX;
     if (to == UINT32_MAX)
     {
         in.device->Drop(frame, RoceDropReason::NO_ROUTE);

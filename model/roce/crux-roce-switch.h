@@ -11,10 +11,18 @@
  *   crux_ecmp_hash(5-tuple, EcmpSeed) mod n
  * of it. Give EcmpSeed = crux_ecmp_seed(fabric seed, node) and the ports in rising link
  * order, and the path is the one that crux_router_hash_path computes.
+ * A port without a whole cable is skipped: a packet whose number is such a port's takes number
+ *   (hash / n) mod (ports that are up)
+ * of the others; the rest keep their ports. With all down there is no route (NO_ROUTE).
+ * With FlowletGap above 0 a flow keeps its port only while its packets are closer than the gap
+ * (crux-roce-flowlet.h).
  *
  * Buffer. Every port reserves headroom h = HeadroomScale x GetHeadroom() for each of its lossless
- * classes; besides, SharedBuffer bytes S are shared. BufferSize, when not 0, bounds the whole: S
- * shrinks to what the headroom leaves. With free = S - shared bytes used:
+ * classes; besides, SharedBuffer bytes S are shared, by default
+ *   S = max(32 MiB, 256 KiB x ports, Kmax (1 + Alpha) / Alpha),
+ * Kmax the largest of its marking curves, so that marking begins before PFC. BufferSize, when not
+ * 0, bounds the whole: S shrinks to what the headroom leaves. One class alone is paused at
+ *   S Alpha / (1 + Alpha). With free = S - shared bytes used:
  *   lossless, counted per ingress port and class: a frame is counted in the shared pool
  *     while the class is not paused and its count + frame <= Alpha x free; otherwise the
  *     class is paused (XOFF) and the frame is counted in the headroom. Leaving frames empty the
@@ -28,6 +36,7 @@
 #ifndef CRUX_ROCE_SWITCH_H
 #define CRUX_ROCE_SWITCH_H
 
+#include "crux-roce-flowlet.h"
 #include "crux-roce-net-device.h"
 
 #include "ns3/object.h"
@@ -82,6 +91,8 @@ class RoceSwitch : public Object
      * \param group number from AddGroup
      */
     void AddRouteGroup(uint32_t dstIp, uint32_t group);
+    /** \brief Forget the route to a destination. \param dstIp IPv4 address, host order */
+    void RemoveRoute(uint32_t dstIp);
     /**
      * \param dstIp IPv4 address, host order
      * \return the ports towards it, empty when there are none
@@ -90,22 +101,32 @@ class RoceSwitch : public Object
     /** \return how many different sets of ports are stored */
     uint32_t GetNGroups() const;
     /**
-     * \brief The port that a packet takes.
-     * \param frame source, destination, ports and protocol are read
-     * \return port number, or UINT32_MAX without a route
+     * \brief The port that a packet takes by its hash (with flowlets: that its first flowlet
+     * takes). \param frame source, destination, ports and protocol are read \return port number, or
+     * UINT32_MAX without a route over a port that is up
      */
     uint32_t SelectPort(const RoceFrame& frame) const;
 
     /** \return bytes of the shared pool */
     uint64_t GetSharedSize() const;
+    /** \return bytes of the shared pool at which one class alone is paused */
+    uint64_t GetPauseThreshold() const;
+    /** \return flowlets begun (0 when FlowletGap is 0) */
+    uint64_t GetFlowlets() const;
     /** \return bytes in use, headroom included */
     uint64_t GetUsed() const;
     /**
-     * \brief The configuration check: headroom, buffer, thresholds. Runs by itself before the
-     * first frame and writes the first warning to stderr, with the number of the others.
+     * \brief The configuration check: headroom, buffer, thresholds. Runs by itself when the
+     * simulation begins (before the first frame if that is earlier) and writes the first warning to
+     * stderr, with the number of the others. Kmin above Kmax is a fatal error.
      * \return the warnings, empty when lossless classes cannot lose a frame
      */
     std::vector<std::string> Check();
+    /**
+     * \brief Lossless classes whose Kmax lies above GetPauseThreshold(), so that PFC may come
+     * before ECN; written to stderr with those of Check. \return one line a port
+     */
+    std::vector<std::string> CheckMarking();
     /**
      * \brief Fix the random stream of ECN marking.
      * \param stream first stream number
@@ -118,9 +139,20 @@ class RoceSwitch : public Object
     void Receive(RoceFrame* frame, uint32_t port, int64_t nowPs);
     /** \brief A frame leaves its queue. \param frame it \param nowPs time */
     void Release(RoceFrame* frame, int64_t nowPs);
+    /** \return how long a cycle must stand still, ps; 0: not watched */
+    int64_t GetDeadlockPs() const;
+    /** \brief A deadlock through this switch is certain. \param cycle the ports, as text */
+    void OnDeadlock(const std::string& cycle);
+    /** \return deadlocks found that begin at this switch */
+    uint64_t GetDeadlocks() const;
+    /** Signature of the trace Deadlock. */
+    typedef void (*DeadlockTracedCallback)(std::string cycle);
+    /** \brief The cable of a port is laid or repaired, or cut. \param up which */
+    void OnLink(bool up);
     /** @} */
 
   protected:
+    void DoInitialize() override;
     void DoDispose() override;
 
   private:
@@ -148,6 +180,22 @@ class RoceSwitch : public Object
     bool AdmitLossy(RoceFrame* frame, const RoceNetDevice& out);
     /** \brief Mark by the egress queue's curve. */
     void Mark(RoceFrame* frame, RoceNetDevice& out);
+    /** \return bytes to share when SharedBuffer is 0 */
+    uint64_t DefaultShared() const;
+    /** \return what is wrong with a port, or an empty line */
+    std::string CheckPort(const Port& port) const;
+    /** \return whether marking begins too late at a port, or an empty line */
+    std::string CheckMarking(const Port& port) const;
+    /** \return the lines of a check of all ports */
+    std::vector<std::string> Collect(std::string (RoceSwitch::*check)(const Port&) const);
+    /** \brief Write the first of the lines, and how many there are. */
+    void Warn(const std::vector<std::string>& lines);
+    /** \return the 5-tuple's hash with this switch's seed */
+    uint32_t Hash(const RoceFrame& frame) const;
+    /** \brief Number \p choice mod n of the ports; the next choice among those up if it is down. */
+    uint32_t Choose(const std::vector<uint32_t>& ports, uint32_t choice) const;
+    /** \return the port a packet takes now, UINT32_MAX without a route */
+    uint32_t Route(const RoceFrame& frame, int64_t nowPs);
     /** \param dstIp destination \return 1 + number of its set of ports, 0 without a route */
     uint32_t FindGroup(uint32_t dstIp) const;
     /** \return Alpha x free, in bytes */
@@ -168,6 +216,15 @@ class RoceSwitch : public Object
     uint64_t m_sharedUsed{0};                             //!< bytes
     uint64_t m_headroomUsed{0};                           //!< bytes
     bool m_configured{false};                             //!< Configure has run
+    bool m_warned{false};                                 //!< a warning has been written
+    uint32_t m_down{0};                                   //!< ports without a whole cable
+    Time m_flowletGap;                                    //!< attribute
+    int64_t m_gapPs{0};                                   //!< the same in ps; 0: hash only
+    RoceFlowletTable m_flowlets;                          //!< empty when the gap is 0
+    Time m_deadlockTime;                                  //!< attribute
+    bool m_deadlockStops{true};                           //!< attribute
+    uint64_t m_deadlocks{0};                              //!< found
+    TracedCallback<std::string> m_traceDeadlock;          //!< Deadlock
     Ptr<UniformRandomVariable> m_random;                  //!< ECN marking
 };
 
