@@ -739,6 +739,7 @@ RoceQueuePair::Acknowledge(uint64_t seq, int64_t nowPs)
     m_next = std::max(m_next, seq);
     m_lastAsked = std::max(m_lastAsked, seq);
     m_una = seq;
+    m_afterRepeat = m_next; // what is sent from now on comes after the oldest one's last sending
     if (m_repeat < seq)
     {
         m_repeat = seq;
@@ -906,6 +907,11 @@ RoceQueuePair::ReceiveAck(const RoceFrame& frame, int64_t nowPs)
     {
         ApplyPending();
     }
+    if (!CanSend())
+    {
+        m_nic->Deactivate(this); // what it was to send has been acknowledged, or the window shrank
+        return;
+    }
     Kick(nowPs);
 }
 
@@ -967,6 +973,11 @@ RoceQueuePair::Timeout(int64_t nowPs)
         return;
     }
     GoBack();
+    if (m_una != m_next) // selective repeat: nothing else starts the timer again
+    {
+        m_deadline = nowPs + m_timeoutPs;
+        ArmTimer(nowPs);
+    }
     m_control->OnLoss(nowPs, true);
     if (m_changing)
     {

@@ -39,6 +39,12 @@ RoceTimely::GetTypeId()
                           TimeValue(MicroSeconds(500)),
                           MakeTimeAccessor(&RoceTimely::m_high),
                           MakeTimeChecker(MicroSeconds(1), Seconds(10)))
+            .AddAttribute("MinRtt",
+                          "minRTT, by which differences of round trips are divided (0 s to 1 s); "
+                          "0 s: the base RTT of the path",
+                          TimeValue(MicroSeconds(20)),
+                          MakeTimeAccessor(&RoceTimely::m_minRtt),
+                          MakeTimeChecker(Seconds(0), Seconds(1)))
             .AddAttribute("Beta",
                           "b, factor of the decrease, 0 to 1",
                           DoubleValue(0.8),
@@ -98,6 +104,8 @@ RoceTimely::Start(uint64_t lineRateBps, int64_t)
     m_d = step ? static_cast<double>(step) : m_line / 1000;
     m_minBps = std::max(1.0, std::min(m_line, min ? static_cast<double>(min) : m_line / 1000));
     m_lowPs = static_cast<double>(RoceClock::FromTime(m_low));
+    const int64_t minRtt = m_minRtt.IsZero() ? m_baseRttPs : RoceClock::FromTime(m_minRtt);
+    m_minRttPs = static_cast<double>(std::max<int64_t>(1, minRtt));
     m_highPs = static_cast<double>(RoceClock::FromTime(m_high));
 }
 
@@ -134,7 +142,7 @@ RoceTimely::OnAck(int64_t, uint64_t, int64_t rttPs)
         m_diff = (1 - m_ewma) * m_diff + m_ewma * (rtt - m_lastRtt);
     }
     m_lastRtt = rtt;
-    m_gradient = m_diff / static_cast<double>(std::max<int64_t>(1, m_baseRttPs));
+    m_gradient = m_diff / m_minRttPs;
     if (rtt < m_lowPs)
     {
         m_falling = 0;

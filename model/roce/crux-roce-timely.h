@@ -6,7 +6,7 @@
  *
  * Place: model/roce (C++17). Depends on crux-roce-congestion-control.
  *
- * Model. r is the rate (bit/s), RTT the newest sample (ps), minRTT the base RTT of the path.
+ * Model. r is the rate (bit/s), RTT the newest sample (ps), minRTT a constant (attribute MinRtt).
  *   D = (1 - a) D + a (RTT - last RTT);   g = D / minRTT
  *   RTT < Tlow:    r += d
  *   RTT > Thigh:   r *= 1 - b (1 - Thigh / RTT)
@@ -23,8 +23,8 @@
  * Known of TIMELY itself: at g = 0 any division of the rate is an equilibrium (CoNEXT 2016, theorem
  * 4), so flows that start apart stay apart; the patched rule has one equilibrium, with
  *   e = d (1 - w) / (bp w r), w = 1/2:  RTT = Tlow (1 + d / (bp r)) for every flow, so equal r.
- * Defaults: the paper's (Tlow 50 us, Thigh 500 us, b 0.8, a 0.875 and d 10 Mbit/s at 10 Gbit/s,
- * N 5); d scales with C: C / 1000; bp 0.008 as in the CoNEXT paper.
+ * Defaults: the paper's (Tlow 50 us, Thigh 500 us, minRTT 20 us, b 0.8, a 0.875 and d 10 Mbit/s at
+ * 10 Gbit/s, N 5); d scales with C: C / 1000; bp 0.008 as in the CoNEXT paper.
  */
 #ifndef CRUX_ROCE_TIMELY_H
 #define CRUX_ROCE_TIMELY_H
@@ -56,6 +56,7 @@ class RoceTimely : public RoceCongestionControl
 
     Time m_low;              //!< Tlow
     Time m_high;             //!< Thigh
+    Time m_minRtt;           //!< minRTT; 0: base RTT
     double m_beta;           //!< b
     double m_betaPatched;    //!< bp
     double m_ewma;           //!< a
@@ -71,6 +72,7 @@ class RoceTimely : public RoceCongestionControl
     double m_minBps{1};    //!< bit/s
     double m_lowPs{0};     //!< Tlow
     double m_highPs{0};    //!< Thigh
+    double m_minRttPs{1};  //!< minRTT
     double m_diff{0};      //!< D, ps
     double m_lastRtt{0};   //!< ps; 0: none yet
     double m_gradient{0};  //!< g

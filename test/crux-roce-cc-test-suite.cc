@@ -1,0 +1,315 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ *
+ * crux-roce-cc: TIMELY and HPCC by their equations and on a bottleneck, the window by base RTT,
+ * CNP delay, contradictory parameters.
+ *
+ * Place: test (C++17). Depends on crux-roce-test.
+ */
+#include "crux-roce-test.h"
+
+#include "ns3/boolean.h"
+#include "ns3/crux-roce-hpcc.h"
+#include "ns3/crux-roce-timely.h"
+
+#include <functional>
+
+using namespace crux_roce_test;
+
+namespace
+{
+
+constexpr int64_t US = 1000000; //!< ps
+
+ROCE_CASE(TimelyStepCase, "TIMELY's rate follows algorithm 1 step by step")
+{
+    Fabric f;
+    Ptr<RoceTimely> cc = CreateObject<RoceTimely>();
+    cc->SetPath(20 * US, 4096, 4178); // minRTT 20 us
+    cc->Start(10000000000, 0);        // d = 10 Mbit/s
+    NS_TEST_ASSERT_MSG_EQ(cc->GetRate(), 10000000000, "line rate at the start");
+    // RTT 100 us, the first: no difference yet, g = 0: r + d, but not above the line rate.
+    cc->OnAck(0, 0, 100 * US);
+    NS_TEST_ASSERT_MSG_EQ(cc->GetRate(), 10000000000, "not above the line rate");
+    // 108 us: D = 0.875 x 8 = 7 us, g = 0.35: r (1 - 0.8 x 0.35) = 7.2 Gbit/s.
+    cc->OnAck(0, 0, 108 * US);
+    NS_TEST_ASSERT_MSG_EQ_TOL(cc->GetGradient(), 0.35, 1e-12, "gradient");
+    NS_TEST_ASSERT_MSG_EQ_TOL(double(cc->GetRate()), 7.2e9, 1, "falls with the gradient");
+    // No sample: nothing. Then 100 us: D = 0.125 x 7 - 0.875 x 8 = -6.125: r + 10 Mbit/s.
+    cc->OnAck(0, 1000, 0);
+    cc->OnAck(0, 0, 100 * US);
+    NS_TEST_ASSERT_MSG_EQ_TOL(double(cc->GetRate()), 7.21e9, 1, "additive");
+    // Three more of 100 us: D stays below 0: + 30 Mbit/s; the fifth in a row and the sixth: + 50
+    // each.
+    for (int i = 0; i < 3; i++)
+    {
+        cc->OnAck(0, 0, 100 * US);
+    }
+    NS_TEST_ASSERT_MSG_EQ_TOL(double(cc->GetRate()), 7.24e9, 1, "additive");
+    cc->OnAck(0, 0, 100 * US);
+    cc->OnAck(0, 0, 100 * US);
+    NS_TEST_ASSERT_MSG_EQ_TOL(double(cc->GetRate()), 7.34e9, 1, "hyperactive increase");
+    // 40 us < Tlow: + 10. 1000 us > Thigh = 500: r (1 - 0.8 (1 - 0.5)) = 0.6 r.
+    cc->OnAck(0, 0, 40 * US);
+    NS_TEST_ASSERT_MSG_EQ_TOL(double(cc->GetRate()), 7.35e9, 1, "below Tlow");
+    cc->OnAck(0, 0, 1000 * US);
+    NS_TEST_ASSERT_MSG_EQ_TOL(double(cc->GetRate()), 0.6 * 7.35e9, 1, "above Thigh");
+    for (int i = 0; i < 100; i++)
+    {
+        cc->OnAck(0, 0, 100000 * US);
+    }
+    NS_TEST_ASSERT_MSG_EQ(cc->GetRate(), 10000000, "floor: C / 1000");
+}
+
+ROCE_CASE(HpccStepCase, "HPCC's window follows algorithm 1 step by step")
+{
+    Fabric f;
+    Ptr<RoceHpcc> cc = CreateObject<RoceHpcc>();
+    cc->SetAttribute("Flows", UintegerValue(10));
+    cc->SetPath(10 * US, 1000, 1124);
+    cc->Start(100000000000, 0);
+    // W = 100 Gbit/s x 10 us / 8 = 125,000 B; rate W / T = line rate; W_AI = 125,000 x 0.05 / 10 =
+    // 625 B.
+    NS_TEST_ASSERT_MSG_EQ(cc->GetRate(), 100000000000, "rate at the start");
+    NS_TEST_ASSERT_MSG_EQ(cc->GetWindow(), 125000ULL * 1000 / 1124 + 1000, "window at the start");
+    RoceTelemetry t{};
+    t.Add({100000000000, 0, 0, 0});
+    cc->OnTelemetry(0, 1, 100, t);
+    NS_TEST_ASSERT_MSG_EQ(cc->GetRate(), 100000000000, "the first only sets the reference");
+    // 5 us later 50,000 B have left: txRate = 80 Gbit/s; qLen min(25,000, 0) = 0: u = 0.8; t/T =
+    // 0.5: U = 0.5 x 1 + 0.5 x 0.8 = 0.9 < 0.95: Wc + 625, bounded by W_init; stage 1.
+    t.hop[0] = {100000000000, 5 * US, 50000, 25000};
+    cc->OnTelemetry(5 * US, 2, 100, t);
+    NS_TEST_ASSERT_MSG_EQ_TOL(cc->GetUtilisation(), 0.9, 1e-12, "U");
+    NS_TEST_ASSERT_MSG_EQ(cc->GetRate(), 100000000000, "not above the line rate");
+    // 10 us later 125,000 B have left: 1.0; qLen min(25,000, 75,000) = 25,000: 25,000 x 8 / (100
+    // Gbit/s x 10 us) = 0.2: u = 1.2; t/T = 1: U = 1.2. Not a new round (acked 50 <= 100): W = Wc /
+    // (1.2 / 0.95) + 625 and Wc stays.
+    t.hop[0] = {100000000000, 15 * US, 175000, 75000};
+    cc->OnTelemetry(15 * US, 50, 120, t);
+    NS_TEST_ASSERT_MSG_EQ_TOL(cc->GetUtilisation(), 1.2, 1e-12, "U");
+    const double w = 125000 / (1.2 / 0.95) + 625;
+    NS_TEST_ASSERT_MSG_EQ_TOL(double(cc->GetRate()), 8 * w / 10e-6, 1, "rate = W / T");
+    // The same again in a new round: from Wc = 125,000 again, and Wc = W. Then once more: from
+    // there.
+    t.hop[0] = {100000000000, 25 * US, 300000, 25000};
+    cc->OnTelemetry(25 * US, 101, 200, t);
+    NS_TEST_ASSERT_MSG_EQ_TOL(double(cc->GetRate()), 8 * w / 10e-6, 1, "same reference");
+    t.hop[0] = {100000000000, 35 * US, 425000, 25000};
+    cc->OnTelemetry(35 * US, 150, 210, t);
+    const double w2 = w / (1.2 / 0.95) + 625;
+    NS_TEST_ASSERT_MSG_EQ_TOL(double(cc->GetRate()), 8 * w2 / 10e-6, 1, "new reference");
+}
+
+/** 2 to 1 at 100 Gbit/s from 20 to 60 ms, the second from 1 ms on; Jain's index and more. */
+struct Two
+{
+    Fabric f;           //!< it
+    double sum{0};      //!< payload, bit/s
+    double jain{0};     //!< fairness
+    double queue{0};    //!< mean, bytes
+    uint64_t pauses{0}; //!< pause frames after the start
+
+    void Run(int64_t fromMs, int64_t toMs, int64_t secondMs)
+    {
+        f.Star(3);
+        Ptr<RoceQueuePair> a = f.Pair(0, 2);
+        Ptr<RoceQueuePair> b = f.Pair(1, 2);
+        a->PostSend(1, uint64_t(1) << 40);
+        Simulator::Schedule(MilliSeconds(secondMs), [b] { b->PostSend(2, uint64_t(1) << 40); });
+        uint64_t a0 = 0;
+        uint64_t b0 = 0;
+        uint64_t samples = 0;
+        std::function<void()> sample = [&] {
+            queue += double(f.switches[0]->GetPort(2)->GetQueueBytes(1));
+            samples++;
+            Simulator::Schedule(MicroSeconds(1), [&] { sample(); });
+        };
+        Simulator::Schedule(MilliSeconds(fromMs), [&] {
+            pauses = f.Pauses();
+            a0 = a->GetPeer()->GetCounters().bytesReceived;
+            b0 = b->GetPeer()->GetCounters().bytesReceived;
+            sample();
+        });
+        Simulator::Stop(MilliSeconds(toMs));
+        Simulator::Run();
+        const double x = double(a->GetPeer()->GetCounters().bytesReceived - a0);
+        const double y = double(b->GetPeer()->GetCounters().bytesReceived - b0);
+        pauses = f.Pauses() - pauses;
+        sum = (x + y) * 8 / double(toMs - fromMs) * 1e3;
+        jain = (x + y) * (x + y) / (2 * (x * x + y * y));
+        queue /= double(samples);
+    }
+};
+
+ROCE_CASE(TimelyTwoCase,
+          "TIMELY, 2 to 1: near capacity, no pause once settled; patched, fair from any start")
+{
+    for (bool patched : {false, true})
+    {
+        Two t;
+        UseControl("ns3::RoceTimely");
+        Config::SetDefault("ns3::RoceTimely::Patched", BooleanValue(patched));
+        // The rule of CoNEXT 2016 moves by bp = 0.008 a round trip of about 50 us: 6 ms to halve a
+        // difference. TIMELY itself has no single equilibrium: it is started evenly.
+        t.Run(60, 100, patched ? 1 : 0);
+        NS_TEST_ASSERT_MSG_GT_OR_EQ(t.sum, 0.9 * 98.04e9, "payload, patched " << patched);
+        NS_TEST_ASSERT_MSG_GT_OR_EQ(t.jain, 0.95, "Jain's index, patched " << patched);
+        NS_TEST_ASSERT_MSG_EQ(t.pauses, 0, "pauses");
+        NS_TEST_ASSERT_MSG_EQ(t.f.Drops(), 0, "drops");
+        if (patched)
+        {
+            // The one equilibrium: RTT = Tlow (1 + d / (bp r)), r = 50 Gbit/s of a fair half, d =
+            // 0.1: 50 us x 1.25 = 62.5 us, of which 4.68 us are the path and the rest is the
+            // queue: 57.8 us x 100 Gbit/s / 8 = 722 KB.
+            NS_TEST_ASSERT_MSG_EQ_TOL(t.queue, 722000, 0.05 * 722000, "mean queue, bytes");
+        }
+    }
+}
+
+ROCE_CASE(HpccTwoCase, "HPCC, 2 to 1: fair, near 95 % of the link, hardly a queue, no pause")
+{
+    Two t;
+    UseControl("ns3::RoceHpcc");
+    Config::SetDefault("ns3::RoceQueuePair::AckEvery", UintegerValue(1));
+    t.Run(20, 40, 1);
+    // eta = 0.95 of 100 Gbit/s x 4096 / 4220 (82 + 42 B of headers and telemetry) = 92.2 Gbit/s.
+    NS_TEST_ASSERT_MSG_EQ_TOL(t.sum, 92.2e9, 0.05 * 92.2e9, "payload, bit/s");
+    NS_TEST_ASSERT_MSG_GT_OR_EQ(t.jain, 0.95, "Jain's index");
+    // Two paced flows collide for a packet each now and then: less than two packets on average.
+    NS_TEST_ASSERT_MSG_LT(t.queue, 2 * 4220, "mean queue, bytes");
+    NS_TEST_ASSERT_MSG_EQ(t.f.Pauses(), 0, "pauses");
+    NS_TEST_ASSERT_MSG_EQ(t.f.Drops(), 0, "drops");
+}
+
+ROCE_CASE(BaseRttCase, "base RTT is the round trip of one packet; a window of it fills the link")
+{
+    Fabric f;
+    UseControl("ns3::RoceWindow");
+    Config::SetDefault("ns3::RoceWindow::Window", UintegerValue(0));
+    f.Star(2);
+    Ptr<RoceQueuePair> qp = f.Pair(0, 1);
+    // There: 2 x (1 us + 4178 B x 80 ps = 334,240 ps); back: 2 x (1 us + 86 B x 80 ps = 6,880 ps).
+    NS_TEST_ASSERT_MSG_EQ(qp->GetBaseRtt().GetPicoSeconds(), 4682240, "base RTT, ps");
+    qp->PostSend(1, 4096);
+    Simulator::Run();
+    NS_TEST_ASSERT_MSG_EQ(f.sent[0].completion.time.GetPicoSeconds(), 4682240, "measured, ps");
+    const int64_t start = Simulator::Now().GetPicoSeconds();
+    qp->PostSend(2, 4096 * 2000);
+    Simulator::Run();
+    // 2000 packets back to back, then the second link: 2001 x 334,240 ps + 2 us.
+    const int64_t want = 2001LL * 334240 + 2000000;
+    NS_TEST_ASSERT_MSG_EQ_TOL(f.ReceivedPs(2) - start, want, want / 200, "received, ps");
+    // Half the window at the queue pair: half the rate, 0.5 BDP and half a packet per round trip.
+    Ptr<RoceQueuePair> half = f.At(0)->CreateQueuePair(0);
+    Ptr<RoceQueuePair> end = f.At(1)->CreateQueuePair(0);
+    half->SetAttribute("WindowBdp", DoubleValue(0.5));
+    half->SetAttribute("BaseRtt", TimeValue(MicroSeconds(100))); // believed, not measured
+    end->SetRecvCallback(MakeCallback(&Fabric::OnReceived, &f));
+    RoceQueuePair::Connect(half, end);
+    NS_TEST_ASSERT_MSG_EQ(half->GetBaseRtt().GetPicoSeconds(), 100 * US, "given base RTT");
+}
+
+ROCE_CASE(CnpDelayCase, "a CNP goes CnpDelay after the marked packet that asks for it")
+{
+    int64_t first[2];
+    for (int i : {0, 1})
+    {
+        Fabric f;
+        UseControl("ns3::RoceNoControl");
+        Config::SetDefault("ns3::RoceNetDevice::EcnKmin", UintegerValue(1));
+        Config::SetDefault("ns3::RoceNetDevice::EcnKmax", UintegerValue(1));
+        Config::SetDefault("ns3::RoceQueuePair::CnpDelay", TimeValue(MicroSeconds(7 * i)));
+        Config::SetDefault("ns3::RoceQueuePair::AckEvery", UintegerValue(4096));
+        f.Star(3);
+        Ptr<RoceQueuePair> a = f.Pair(0, 2);
+        Ptr<RoceQueuePair> b = f.Pair(1, 2);
+        int64_t at = -1;
+        std::function<bool(const RoceFrame&)> look = [&at](const RoceFrame& frame) {
+            if (at < 0 && frame.Kind() == RoceKind::CNP)
+            {
+                at = Simulator::Now().GetPicoSeconds();
+            }
+            return false;
+        };
+        f.Nic(1)->SetLossFilter(Callback<bool, const RoceFrame&>(look));
+        a->PostSend(1, 40960);
+        b->PostSend(2, 40960);
+        Simulator::Run();
+        NS_TEST_ASSERT_MSG_EQ(b->GetCounters().cnpsReceived, 1, "CNPs (10 packets take 7 us)");
+        first[i] = at;
+    }
+    NS_TEST_ASSERT_MSG_EQ(first[1] - first[0], 7 * US, "delay, ps");
+}
+
+ROCE_CASE(RangeCase, "attributes out of range are refused")
+{
+    Fabric f;
+
+    struct Bad
+    {
+        const char* type;
+        const char* name;
+        const char* value;
+    };
+
+    for (const Bad& bad : {Bad{"RoceTimely", "TLow", "0s"},
+                           Bad{"RoceTimely", "THigh", "11s"},
+                           Bad{"RoceTimely", "Beta", "1.5"},
+                           Bad{"RoceTimely", "BetaPatched", "0"},
+                           Bad{"RoceTimely", "Ewma", "0"},
+                           Bad{"RoceTimely", "HaiThreshold", "0"},
+                           Bad{"RoceTimely", "HaiFactor", "0"},
+                           Bad{"RoceHpcc", "Eta", "1.01"},
+                           Bad{"RoceHpcc", "Eta", "0"},
+                           Bad{"RoceHpcc", "MaxStage", "1001"},
+                           Bad{"RoceHpcc", "Flows", "0"},
+                           Bad{"RoceDcqcn", "Gain", "0"},
+                           Bad{"RoceDcqcn", "Gain", "2"},
+                           Bad{"RoceDcqcn", "AlphaTimer", "1ns"},
+                           Bad{"RoceDcqcn", "RateTimer", "2s"},
+                           Bad{"RoceDcqcn", "ByteCounter", "1"},
+                           Bad{"RoceDcqcn", "FastRecoverySteps", "0"},
+                           Bad{"RoceQueuePair", "WindowBdp", "-1"},
+                           Bad{"RoceQueuePair", "WindowBdp", "1001"},
+                           Bad{"RoceQueuePair", "AckBytes", "2000000000000"},
+                           Bad{"RoceQueuePair", "BaseRtt", "101s"},
+                           Bad{"RoceQueuePair", "BaseRtt", "-1s"},
+                           Bad{"RoceQueuePair", "CnpInterval", "-1s"},
+                           Bad{"RoceQueuePair", "CnpDelay", "2s"},
+                           Bad{"RoceQueuePair", "Payload", "0"},
+                           Bad{"RoceQueuePair", "Payload", "65492"},
+                           Bad{"RoceQueuePair", "RetransmitTimeout", "0s"},
+                           Bad{"RoceQueuePair", "RetryLimit", "1000001"},
+                           Bad{"RoceQueuePair", "InitialPsn", "16777216"},
+                           Bad{"RoceQueuePair", "TrafficClass", "8"},
+                           Bad{"RoceQueuePair", "ControlClass", "8"}})
+    {
+        ObjectFactory factory(std::string("ns3::") + bad.type);
+        Ptr<Object> object = factory.Create<Object>();
+        NS_TEST_ASSERT_MSG_EQ(object->SetAttributeFailSafe(bad.name, StringValue(bad.value)),
+                              false,
+                              bad.type << "::" << bad.name << " = " << bad.value);
+    }
+}
+
+/** Congestion control. */
+class RoceCcSuite : public TestSuite
+{
+  public:
+    RoceCcSuite()
+        : TestSuite("crux-roce-cc", UNIT)
+    {
+        AddTestCase(new TimelyStepCase, TestCase::QUICK);
+        AddTestCase(new HpccStepCase, TestCase::QUICK);
+        AddTestCase(new TimelyTwoCase, TestCase::QUICK);
+        AddTestCase(new HpccTwoCase, TestCase::QUICK);
+        AddTestCase(new BaseRttCase, TestCase::QUICK);
+        AddTestCase(new CnpDelayCase, TestCase::QUICK);
+        AddTestCase(new RangeCase, TestCase::QUICK);
+    }
+};
+
+RoceCcSuite g_roceCcSuite; //!< the suite
+
+} // namespace
