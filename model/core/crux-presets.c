@@ -293,9 +293,10 @@ enum crux_status crux_preset_build(const char *description, struct crux_topology
 	else if (!strcmp(spec.name, "lingjun"))
 		status = crux_lingjun_build(&spec, &topo, assumptions, err);
 	else
-		status = crux_fail(err, CRUX_NOT_FOUND,
-				   "unknown topology \"%.40s\"; known: testbed, clos, clos3, lingjun:FILE",
-				   spec.name);
+		status = crux_fail(
+			err, CRUX_NOT_FOUND,
+			"unknown topology \"%.40s\"; known: testbed, clos, clos3, lingjun:FILE",
+			spec.name);
 	crux_spec_clear(&spec);
 	if (!status)
 		*out = topo;

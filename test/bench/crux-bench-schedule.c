@@ -274,7 +274,7 @@ static double
 full(const struct load* l, const struct crux_policy* policy, int runs, size_t* edges)
 {
     struct crux_options options;
-    double ms[MAX_RUNS];
+    double ms[MAX_RUNS] = {0};
 
     options_make(&options);
     for (int r = 0; r < runs; r++)
@@ -299,7 +299,7 @@ incremental(const struct cluster* c, const struct load* l, bool packed, int runs
     struct crux_work work = {0}, before;
     struct crux_plan* plan;
     struct crux_rng rng;
-    double come[MAX_RUNS], go[MAX_RUNS], first;
+    double come[MAX_RUNS] = {0}, go[MAX_RUNS] = {0}, first;
 
     options_make(&options);
     options.work = &work;
@@ -353,7 +353,7 @@ static void
 compression(uint32_t n, size_t m, int runs)
 {
     struct crux_dag_edge* edges = room(m, sizeof(*edges));
-    double *intensity = room(n, sizeof(*intensity)), ms[MAX_RUNS], cut;
+    double *intensity = room(n, sizeof(*intensity)), ms[MAX_RUNS] = {0}, cut = 0;
     uint32_t* level = room(n, sizeof(*level));
     struct crux_dag* dag;
     struct crux_rng rng;

@@ -127,6 +127,8 @@ static void check_turns(const struct crux_problem *p, const uint32_t *candidate)
 			    (best == CRUX_NONE ||
 			     traffic[j].intensity > traffic[best].intensity * (1 + 1e-11)))
 				best = j; /* ids rise with j */
+		if (best == CRUX_NONE)
+			return;
 		done[best] = true;
 		for (uint32_t i = 0; i < p->jobs[best].n_flows; i++) {
 			const struct crux_flow *flow = &p->flows[p->jobs[best].first_flow + i];
