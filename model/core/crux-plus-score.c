@@ -8,6 +8,7 @@
 #include <math.h>
 
 #define ONE    (CRUX_NONE - 1) /* of local: one member of the set uses the link so far */
+#define LEAST  0.3	       /* of a link that outsiders never take in the model */
 #define GOLDEN 0.61803398874989485
 
 void plus_set_begin(struct plus *p, struct plus_set *set, uint32_t job)
@@ -87,9 +88,14 @@ void plus_set_close(struct plus *p, struct plus_set *set)
 	}
 }
 
-/* Number the links that two members or more use; how many there are. */
-static uint32_t number_links(struct plus *p, const struct plus_set *set, uint32_t *n_touched)
+/*
+ * Number the links that two members or more use, and those that others hold too where the set is
+ * full and may have left them out; how many there are. room: what these others leave.
+ */
+static uint32_t number_links(struct plus *p, const struct plus_set *set, double *room,
+			     uint32_t *n_touched)
 {
+	bool full = set->n == CRUX_PLUS_SIM_JOBS;
 	uint32_t n = 0;
 
 	*n_touched = 0;
@@ -99,11 +105,16 @@ static uint32_t number_links(struct plus *p, const struct plus_set *set, uint32_
 		p->work += row->n_uses;
 		for (uint32_t u = row->first_use; u < row->first_use + row->n_uses; u++) {
 			uint32_t e = p->uses[u].link;
+			double held = p->uses[u].demand * row->comm_s / row->alone_s;
 
 			if (p->local[e] == CRUX_NONE) {
 				p->local[e] = ONE;
 				p->touched[(*n_touched)++] = e;
-			} else if (p->local[e] == ONE && n < CRUX_PLUS_SIM_LINKS) {
+				if (!full || !(p->held[e] > held * (1 + 1e-9)))
+					continue;
+			}
+			if (p->local[e] == ONE && n < CRUX_PLUS_SIM_LINKS) {
+				room[n] = full ? 1 - p->held[e] : 1;
 				p->local[e] = n++;
 			}
 		}
@@ -139,7 +150,9 @@ static void describe(const struct plus *p, uint32_t j, struct crux_plus_use *use
 double plus_score(struct plus *p, const struct plus_set *set)
 {
 	struct crux_plus_sim_job jobs[CRUX_PLUS_SIM_JOBS];
-	uint32_t n_touched, n_links = number_links(p, set, &n_touched);
+	double room[CRUX_PLUS_SIM_LINKS];
+	uint32_t n_touched, n_links = number_links(p, set, room, &n_touched);
+	bool full = set->n == CRUX_PLUS_SIM_JOBS;
 	struct crux_plus_use *uses = p->sim_uses;
 	double longest = 0;
 
@@ -148,10 +161,21 @@ double plus_score(struct plus *p, const struct plus_set *set)
 		uses += jobs[i].n_uses;
 		longest = fmax(longest, p->jobs[set->jobs[i]].alone_s);
 	}
+	/* The members' own shares back; what outsiders hold stays off, LEAST being left. */
+	for (uint32_t i = 0; full && i < set->n; i++) {
+		const struct plus_job *row = &p->jobs[set->jobs[i]];
+
+		for (uint32_t u = row->first_use; u < row->first_use + row->n_uses; u++)
+			if (p->local[p->uses[u].link] < ONE)
+				room[p->local[p->uses[u].link]] +=
+					p->uses[u].demand * row->comm_s / row->alone_s;
+	}
+	for (uint32_t e = 0; full && e < n_links; e++)
+		room[e] = fmin(1, fmax(LEAST, room[e]));
 	for (uint32_t i = 0; i < n_touched; i++)
 		p->local[p->touched[i]] = CRUX_NONE;
 	if (!(longest > 0))
 		return 0;
-	return crux_plus_simulate(jobs, set->n, n_links, p->horizon * longest, &p->work) /
+	return crux_plus_simulate(jobs, set->n, n_links, room, p->horizon * longest, &p->work) /
 	       (p->horizon * longest);
 }

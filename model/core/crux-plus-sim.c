@@ -21,6 +21,7 @@ struct state {
 struct sim {
 	const struct crux_plus_sim_job *jobs;
 	uint32_t n, n_links;
+	const double *room; /* of each link, NULL: 1 */
 	double horizon_s, busy;
 	uint64_t work;
 	uint32_t order[CRUX_PLUS_SIM_JOBS]; /* by level */
@@ -110,7 +111,7 @@ static void set_speeds(struct sim *s)
 
 	s->work += s->n_links;
 	for (uint32_t e = 0; e < s->n_links; e++) {
-		s->left[e] = 1;
+		s->left[e] = s->room ? s->room[e] : 1;
 		s->demand[e] = 0;
 	}
 	for (uint32_t i = 0, k; i < s->n; i = k) {
@@ -174,7 +175,7 @@ static void init(struct sim *s)
 }
 
 double crux_plus_simulate(const struct crux_plus_sim_job *jobs, uint32_t n, uint32_t n_links,
-			  double horizon_s, uint64_t *work)
+			  const double *room_of_links, double horizon_s, uint64_t *work)
 {
 	struct sim s;
 	double now = 0;
@@ -182,6 +183,7 @@ double crux_plus_simulate(const struct crux_plus_sim_job *jobs, uint32_t n, uint
 	s.jobs = jobs;
 	s.n = n;
 	s.n_links = n_links;
+	s.room = room_of_links;
 	s.horizon_s = horizon_s;
 	s.busy = 0;
 	s.work = 0;

@@ -42,12 +42,13 @@ struct crux_plus_sim_job {
 };
 
 /**
+ * @p room [n_links]: share of each link that there is, in (0, 1]; NULL: all of it.
  * Simulate @p n <= CRUX_PLUS_SIM_JOBS jobs over links 0..@p n_links - 1 until @p horizon_s.
  * @p work grows by the jobs and links looked at, event by event: the unit of crux-plus's budget.
  * A job whose iteration has no length counts as always computing.
  */
 double crux_plus_simulate(const struct crux_plus_sim_job *jobs, uint32_t n, uint32_t n_links,
-			  double horizon_s, uint64_t *work);
+			  const double *room, double horizon_s, uint64_t *work);
 
 #ifdef __cplusplus
 }

@@ -13,9 +13,11 @@
  *    CRUX_PLUS_FLOWS of its flows that meet most, the CRUX_PLUS_PATHS other candidates that are
  *    held least, each with those levels; then the same while one of the CRUX_PLUS_EJECT jobs
  *    that it would meet there moves its own flow away to the candidate held least.
- *  - The best move is made if the jobs concerned compute more, in GPU-seconds (by 1e-6 relative):
- * the surrogate is crux-plus-sim for CRUX_PLUS_HORIZON iterations of the longest job, over the jobs
- * met, directly or through others, nearest and most met first, CRUX_PLUS_SIM_JOBS at most.
+ *  - The best move is made if the jobs concerned compute more GPU-seconds (by 1e-6 relative) in
+ *    the surrogate: crux-plus-sim for CRUX_PLUS_HORIZON iterations of the longest job, over the
+ *    jobs met, directly or through others, nearest and most met first, CRUX_PLUS_SIM_JOBS at most.
+ *    Where that many are in, those left out keep from each link the share of the time that they
+ *    hold it, up to 0.7.
  *  - Passes over all jobs until none moves; then the horizon doubles, up to CRUX_PLUS_LONGEST,
  *    and so on, until the budget is spent.
  * With options->fairness f a job's GPUs count (1 - f + f x recent slowdown) times, in the

@@ -48,7 +48,7 @@ static double two_jobs(double c2, double x2, uint32_t level1, uint32_t level2, d
 					     .uses = &use,
 					     .n_uses = 1}};
 	uint64_t work = 0;
-	double busy = crux_plus_simulate(jobs, 2, 1, horizon, &work);
+	double busy = crux_plus_simulate(jobs, 2, 1, NULL, horizon, &work);
 
 	CHECK(work > 0);
 	return busy;
@@ -74,6 +74,7 @@ static void simulation(void)
 static void demands(void)
 {
 	struct crux_plus_use half = {0, 0.5};
+	const double half_room = 0.5;
 	struct crux_plus_sim_job job = {
 		.compute_s = 1, .ready_s = 0, .comm_s = 3, .weight = 2, .uses = &half, .n_uses = 1};
 	struct crux_plus_sim_job jobs[3] = {job, job, job};
@@ -81,14 +82,17 @@ static void demands(void)
 
 	jobs[1].level = 1;
 	/* 1 s of every 3 s computed, weight 2. */
-	CHECK_NEAR(crux_plus_simulate(jobs, 2, 1, 300, &work), 2 * 2 * 100, 1e-6);
+	CHECK_NEAR(crux_plus_simulate(jobs, 2, 1, NULL, 300, &work), 2 * 2 * 100, 1e-6);
 	/* A third one below gets nothing at all: it computes its first second and waits. */
 	jobs[2].level = 2;
-	CHECK_NEAR(crux_plus_simulate(jobs, 3, 1, 300, &work), 2 * 2 * 100 + 2, 1e-6);
+	CHECK_NEAR(crux_plus_simulate(jobs, 3, 1, NULL, 300, &work), 2 * 2 * 100 + 2, 1e-6);
+	/* The first two in one level on half the link: half speed, 6 s an iteration. */
+	jobs[1].level = 0;
+	CHECK_NEAR(crux_plus_simulate(jobs, 2, 1, &half_room, 300, &work), 2 * 2 * 50, 1e-6);
 	/* All three in one level: a third of the link of the half they ask for, 2/3 speed: 4.5 s.
 	 */
 	jobs[1].level = jobs[2].level = 0;
-	CHECK_NEAR(crux_plus_simulate(jobs, 3, 1, 450, &work), 3 * 2 * 100, 1e-6);
+	CHECK_NEAR(crux_plus_simulate(jobs, 3, 1, NULL, 450, &work), 3 * 2 * 100, 1e-6);
 }
 
 /* With one flow a job the surrogate is the flow-level engine: the same busy time. */
@@ -127,8 +131,8 @@ static void agrees_with_the_engine(void)
 					.n_uses = c.sets[j].hops};
 			}
 			CHECK_U64(crux_judge_utilisation(judge, path, level, &u, NULL), CRUX_OK);
-			CHECK_NEAR(crux_plus_simulate(jobs, CRUX_STUDY_JOBS, CRUX_STUDY_LINKS, 100,
-						      &work) /
+			CHECK_NEAR(crux_plus_simulate(jobs, CRUX_STUDY_JOBS, CRUX_STUDY_LINKS, NULL,
+						      100, &work) /
 					   (100 * gpus),
 				   u, 2e-3);
 		}
