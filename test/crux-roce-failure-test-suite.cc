@@ -295,6 +295,39 @@ ROCE_CASE(SinkCase, "a trace sink may cut the cable that its frame is about to t
     }
 }
 
+ROCE_CASE(CallbackCase, "callbacks of a change may change the cable again")
+{
+    Fabric f;
+    UseControl("ns3::RoceNoControl");
+    Retry(MicroSeconds(100), 20);
+    Dumbbell(f, 2);
+    for (uint32_t i = 0; i < 8; i++)
+    {
+        f.Pair(0, 1, 1, 50000 + i)->PostSend(i, 1000000);
+    }
+    const Ptr<RoceNetDevice> port = f.switches[0]->GetPort(1);
+    uint32_t calls = 0;
+    port->AddLinkChangeCallback(Callback<void>([&] {
+        calls++;
+        if (calls == 1)
+        {
+            port->SetLinkUp(); // cut: repaired at once
+        }
+        else if (calls == 2)
+        {
+            port->SetLinkDown(); // repaired: cut again
+        }
+    }));
+    Simulator::Schedule(MicroSeconds(50), [port] { port->SetLinkDown(); });
+    Simulator::Schedule(MicroSeconds(250), [port] { port->SetLinkUp(); });
+    Simulator::Run();
+    NS_TEST_ASSERT_MSG_EQ(calls, 4, "calls: down, up within, down within, up");
+    NS_TEST_ASSERT_MSG_EQ(port->IsLinkUp(), true, "this end");
+    NS_TEST_ASSERT_MSG_EQ(f.switches[1]->GetPort(1)->IsLinkUp(), true, "the other end");
+    NS_TEST_ASSERT_MSG_EQ(Good(f), 8, "ended well");
+    NS_TEST_ASSERT_MSG_EQ(f.switches[0]->GetUsed() + f.switches[1]->GetUsed(), 0, "buffers");
+}
+
 ROCE_CASE(FlowletCase, "a flow with silences takes several ports in flowlet mode, one without")
 {
     for (int64_t gapNs : {0, 5000, 1000000})
@@ -343,6 +376,7 @@ class RoceFailureSuite : public TestSuite
         AddTestCase(new PausedCase, TestCase::QUICK);
         AddTestCase(new RerouteCase, TestCase::QUICK);
         AddTestCase(new SinkCase, TestCase::QUICK);
+        AddTestCase(new CallbackCase, TestCase::QUICK);
         AddTestCase(new FlowletCase, TestCase::QUICK);
     }
 };

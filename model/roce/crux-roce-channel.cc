@@ -91,7 +91,10 @@ RoceChannel::SetLinkUp()
     {
         m_up = true;
         m_ends[0]->LinkUp();
-        m_ends[1]->LinkUp();
+        if (m_up) // else a callback has cut it again
+        {
+            m_ends[1]->LinkUp();
+        }
     }
 }
 
@@ -102,7 +105,10 @@ RoceChannel::SetLinkDown()
     {
         m_up = false;
         m_ends[0]->LinkDown();
-        m_ends[1]->LinkDown();
+        if (!m_up) // else a callback has repaired it
+        {
+            m_ends[1]->LinkDown();
+        }
     }
 }
 

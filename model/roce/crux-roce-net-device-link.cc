@@ -82,7 +82,7 @@ RoceNetDevice::LinkUp()
     }
     m_linkChange();
     m_traceLink(true);
-    if (!m_peer)
+    if (!m_channel->IsUp())
     {
         return; // a callback has cut it again
     }
@@ -99,6 +99,7 @@ void
 RoceNetDevice::LinkDown()
 {
     const int64_t nowPs = RoceClock::NowPs();
+    m_channel->GetPeer(this)->m_peer = nullptr; // neither end sends while sinks hear of the cut
     m_peer = nullptr;
     m_sends = m_host != nullptr;
     // Pending arrivals must find nothing, not what a repaired link carries: a new event.

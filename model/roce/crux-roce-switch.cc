@@ -134,7 +134,12 @@ RoceSwitch::AddPort(Ptr<RoceNetDevice> device)
 void
 RoceSwitch::OnLink(bool up)
 {
-    m_down += up ? -1 : 1;
+    // Counted anew: a callback may cut a cable whose other end has not heard of its repair.
+    m_down = 0;
+    for (const Port& port : m_ports)
+    {
+        m_down += !port.device->IsLinkUp();
+    }
     if (up)
     {
         m_configured = false; // the cable's delay and the other end count for the headroom
