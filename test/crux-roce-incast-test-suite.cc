@@ -174,7 +174,7 @@ class FluidCase : public TestCase
         Config::SetDefault("ns3::RoceDcqcn::RateAi", DataRateValue(DataRate(uint64_t(m_rai))));
         const double p = FixedPoint(fluid, m_n);
         const double above = p / fluid.pmax * (fluid.kmax - fluid.kmin); // the line of RED
-        const Steady s = RunIncast(f, m_n, MilliSeconds(40), MilliSeconds(100));
+        const Steady s = RunIncast(f, m_n, MilliSeconds(40), MilliSeconds(m_n > 32 ? 160 : 100));
         NS_TEST_ASSERT_MSG_EQ_TOL(s.queue - fluid.kmin, above, 0.15 * above, "queue above Kmin");
         NS_TEST_ASSERT_MSG_GT_OR_EQ(s.least, 0.85, "slowest flow / mean");
         NS_TEST_ASSERT_MSG_LT_OR_EQ(s.most, 1.15, "fastest flow / mean");
