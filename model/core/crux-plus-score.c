@@ -166,7 +166,7 @@ double plus_score(struct plus *p, const struct plus_set *set)
 		const struct plus_job *row = &p->jobs[set->jobs[i]];
 
 		for (uint32_t u = row->first_use; u < row->first_use + row->n_uses; u++)
-			if (p->local[p->uses[u].link] < ONE)
+			if (p->local[p->uses[u].link] < n_links)
 				room[p->local[p->uses[u].link]] +=
 					p->uses[u].demand * row->comm_s / row->alone_s;
 	}

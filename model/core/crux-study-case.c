@@ -38,7 +38,7 @@ static bool all_spread(const struct crux_study_case *c)
 static void place(struct crux_study_case *c, struct crux_rng *rng)
 {
 	uint32_t more = (uint32_t)crux_rng_below(rng, c->hosts - MIN_HOSTS + 1);
-	uint32_t deck[CRUX_STUDY_HOSTS];
+	uint32_t deck[CRUX_STUDY_HOSTS] = {0};
 
 	do {
 		for (uint32_t i = 0; i < c->hosts; i++) {
