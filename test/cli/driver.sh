@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# driver: ./crux finds every program by its name, and refuses an unknown one in one line. Ends with
+# "N passed, N failed".
+#
+# Place: test/cli. Depends on ./crux and on $CRUX_BIN, the bin folder of a build (./crux test sets it).
+set -uo pipefail
+
+root=$(cd "$(dirname "$0")/../.." && pwd)
+build=$(cd "${CRUX_BIN:?set CRUX_BIN to the folder of the programs}/.." && pwd)
+passed=0
+failed=0
+
+result() {
+    if [ "$2" = 0 ]; then
+        passed=$((passed + 1))
+        echo "ok   $1"
+    else
+        failed=$((failed + 1))
+        echo "FAIL $1"
+    fi
+}
+
+# First, middle and last of the list, an example, a tool and a unit test.
+for program in crux-first crux-testbed crux-schedule test-classes; do
+    case $program in
+    test-*) out=$("$root/crux" run --build-dir="$build" $program 2>&1) ;;
+    *) out=$("$root/crux" run --build-dir="$build" $program --help 2>&1) ;;
+    esac
+    rc=$?
+    [ $rc = 0 ] && [ -n "$out" ]
+    result "run $program" $?
+done
+
+out=$("$root/crux" run --build-dir="$build" no-such-program 2>&1)
+rc=$?
+[ $rc != 0 ] && [ "$(wc -l <<< "$out")" = 1 ] && grep -q 'Known: crux-first' <<< "$out"
+result 'an unknown program is refused in one line that lists the known ones' $?
+
+"$root/crux" help | grep 'demo' > /dev/null
+result 'help' $?
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
