@@ -10,7 +10,7 @@
  *
  * prints a line for every iteration that ends.
  */
-#include "ns3/command-line.h"
+#include "ns3/crux-command-line.h"
 #include "ns3/crux-dlt-helper.h"
 #include "ns3/crux-fabric-helper.h"
 #include "ns3/crux-helper.h"
@@ -31,16 +31,16 @@ static void
 IterationEnded(Ptr<const DltJob> job, uint64_t number, const DltIteration& row)
 {
     std::cout << job->GetName() << " iteration " << number << ": "
-              << (row.end - row.start).As(Time::MS) << " of which "
-              << (row.end - row.computeEnd).As(Time::MS) << " waiting for communication\n";
+              << (row.end - row.start).GetSeconds() * 1e3 << " ms, of which "
+              << (row.end - row.computeEnd).GetSeconds() * 1e3 << " ms waiting for communication\n";
 }
 
 int
 main(int argc, char* argv[])
 {
     std::string policy{"crux"};
-    CommandLine cmd(__FILE__);
-    cmd.AddValue("policy", "ecmp, crux, ...", policy);
+    CruxCommandLine cmd("crux-first");
+    cmd.Add("policy", "ecmp, crux, ...", policy);
     cmd.Parse(argc, argv);
     Time::SetResolution(Time::PS);
 
@@ -68,5 +68,5 @@ main(int argc, char* argv[])
     }
     Simulator::Run();
     Simulator::Destroy();
-    return 0;
+    return cmd.Finish(0);
 }

@@ -11,7 +11,7 @@
  * prints a table per scheduler (GPU utilisation; per job iteration time and JCT, both
  * relative to running alone) and writes a database and a picture.
  */
-#include "ns3/command-line.h"
+#include "ns3/crux-command-line.h"
 #include "ns3/crux-experiment-table.h"
 #include "ns3/crux-experiment.h"
 #include "ns3/crux-picture.h"
@@ -33,9 +33,9 @@ struct Arguments
     std::string placement{"span"};                   //!< policy
     uint64_t iterations{2};                          //!< of the longest job
     double scale{1};                                 //!< computation and bytes are divided by it
-    uint32_t payload{4096};                          //!< bytes
+    uint64_t payload{4096};                          //!< bytes
     uint64_t seed{1};                                //!< of everything random
-    uint32_t levels{5};                              //!< K
+    uint64_t levels{5};                              //!< K
     std::string reserved{"standard"};                //!< class map
     std::string db{"crux-testbed.db"};               //!< database
     std::string picture;                             //!< PNG; default beside the database
@@ -46,22 +46,20 @@ main(int argc, char* argv[])
 {
     const std::string program = "crux-testbed";
     Arguments args;
-    CommandLine cmd(__FILE__);
-    cmd.AddValue("engine", "packet, flow, or packet,flow to compare them", args.engine);
-    cmd.AddValue("scheduler", "policies with commas, or all (ecmp,crux)", args.scheduler);
-    cmd.AddValue("topology", "testbed[:...], clos[:...] or lingjun:FILE[,...]", args.topology);
-    cmd.AddValue("jobs", "model:GPUs[:iterations],... or mix:N", args.jobs);
-    cmd.AddValue("placement", "span, pack or random", args.placement);
-    cmd.AddValue("iterations", "of the job with the longest iteration", args.iterations);
-    cmd.AddValue("scale", "computation and bytes are divided by it (> 0)", args.scale);
-    cmd.AddValue("payload", "bytes of a data packet (256..9000)", args.payload);
-    cmd.AddValue("seed", "of placement, source ports and sampled orders", args.seed);
-    cmd.AddValue("levels", "K, priority levels for jobs", args.levels);
-    cmd.AddValue("reserved", "classes kept from jobs: standard or none", args.reserved);
-    cmd.AddValue("db", "database file, or none", args.db);
-    cmd.AddValue("picture",
-                 "PNG file; default: beside the database; none: no picture",
-                 args.picture);
+    CruxCommandLine cmd(program);
+    cmd.Add("engine", "packet, flow, or packet,flow to compare them", args.engine);
+    cmd.Add("scheduler", "policies with commas, or all (ecmp,crux)", args.scheduler);
+    cmd.Add("topology", "testbed[:...], clos[:...] or lingjun:FILE[,...]", args.topology);
+    cmd.Add("jobs", "model:GPUs[:iterations],... or mix:N", args.jobs);
+    cmd.Add("placement", "span, pack or random", args.placement);
+    cmd.Add("iterations", "of the job with the longest iteration", args.iterations, 1, 1e9);
+    cmd.Add("scale", "computation and bytes are divided by it", args.scale, 1e-3, 1e9);
+    cmd.Add("payload", "bytes of a data packet (256..9000)", args.payload, 256, 9000);
+    cmd.Add("seed", "of placement, source ports and sampled orders", args.seed, 0, 1ULL << 53);
+    cmd.Add("levels", "K, priority levels for jobs", args.levels, 1, 64);
+    cmd.Add("reserved", "classes kept from jobs: standard or none", args.reserved);
+    cmd.Add("db", "database file, or none", args.db);
+    cmd.Add("picture", "PNG file, or none; default: beside the database", args.picture);
     cmd.Parse(argc, argv);
     Time::SetResolution(Time::PS);
 
@@ -93,5 +91,5 @@ main(int argc, char* argv[])
     crux_status status = experiment.Run(&error);
     CruxPrintTables(std::cout, experiment);
     CruxExitOnError(program, status, error);
-    return CruxDrawPicture(std::cout, options.database, args.picture);
+    return cmd.Finish(CruxDrawPicture(std::cout, options.database, args.picture));
 }

@@ -75,6 +75,8 @@ PrintRun(std::ostream& os, const crux_scenario* scenario, const CruxExperimentRu
         "/alone",
         "JCT ms",
         "/alone");
+    // "/alone" is against the same job alone on the same paths, so that it shows what the
+    // others cost, not what its own flows cost each other.
     const uint32_t n = scenario->n_jobs;
     for (uint32_t j = 0; j < Listed(n); j++)
     {
@@ -95,6 +97,7 @@ PrintRun(std::ostream& os, const crux_scenario* scenario, const CruxExperimentRu
     {
         Put(os, "  ... and %u more jobs: see the database\n", n - Listed(n));
     }
+    os << "  (/alone: against the same job alone on the same paths)\n";
     for (const auto& warning : run.warnings)
     {
         os << "  warning: " << warning << "\n";

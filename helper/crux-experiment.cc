@@ -100,6 +100,16 @@ CruxExperiment::Check(crux_error* error) const
                              engine.c_str());
         }
     }
+    for (const auto& list : {m_options.engines, m_options.policies})
+    {
+        for (auto word = list.begin(); word != list.end(); ++word)
+        {
+            if (std::find(list.begin(), word, *word) != word)
+            {
+                return crux_fail(error, CRUX_DUPLICATE, "%s is given twice", word->c_str());
+            }
+        }
+    }
     if (m_options.engines.empty() || m_options.policies.empty())
     {
         return crux_fail(error, CRUX_INVALID, "no engine or no scheduler was given");

@@ -85,6 +85,18 @@ testbed 'negative scale' -1 --scale=-1 --db=out/x.db
 testbed 'payload too small' 16 --payload=16 --db=out/x.db
 testbed 'payload too large' 100000 --payload=100000 --db=out/x.db
 
+# ---- crux-testbed: the command line itself
+testbed 'unknown option' '--foo' --foo=1 --db=out/x.db
+testbed 'stray word' "'extra'" extra --db=out/x.db
+testbed 'option without a value' '--jobs needs a value' --jobs= --db=out/x.db
+testbed 'number with something behind it' 1e3 --iterations=1e3 --db=out/x.db
+testbed 'scale with something behind it' 4x --scale=4x --db=out/x.db
+testbed 'part of a byte' 256.5 --payload=256.5 --db=out/x.db
+testbed 'negative seed' -1 --seed=-1 --db=out/x.db
+testbed 'scale that is no number' nan --scale=nan --db=out/x.db
+testbed 'scale without end' inf --scale=inf --db=out/x.db
+testbed 'scheduler given twice' 'ecmp is given twice' --scheduler=ecmp,ecmp --db=out/x.db
+
 # ---- crux-testbed: topo.csv, by line and column
 csv() {
     testbed "topo.csv: $1" "$2" "--topology=lingjun:$data/lingjun-bad/$1" --jobs=gpt:8 --db=out/x.db
