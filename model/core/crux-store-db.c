@@ -23,6 +23,8 @@
 
 #define COMMIT_ROWS 10000
 #define COMMIT_S    0.2
+#define BUSY_MS	    10000 /* for how long a commit waits for a reader */
+#define TAIL_BYTES  8	  /* "-journal" */
 
 static const char *const statement_texts[S_COUNT] = {
 #define STATEMENT_TEXT(name, text) text,
@@ -140,6 +142,7 @@ static enum crux_status prepare(struct crux_store *store, struct crux_error *err
 	char *failed = NULL;
 	char mark[64];
 
+	sqlite3_busy_timeout(store->db, BUSY_MS);
 	snprintf(mark, sizeof(mark), "PRAGMA application_id = %d; PRAGMA user_version = 1;",
 		 CRUX_STORE_APPLICATION_ID);
 	if (sqlite3_exec(store->db,
@@ -166,6 +169,8 @@ static void destroy(struct crux_store *store)
 	for (int i = 0; i < S_COUNT; i++)
 		sqlite3_finalize(store->statements[i]);
 	sqlite3_close(store->db);
+	if (store->fd >= 0)
+		close(store->fd); /* after SQLite, store_claim() */
 	crux_free(store->path);
 	crux_free(store);
 }
@@ -181,14 +186,38 @@ static char *plain_path(const char *path)
 	return plain;
 }
 
-static void remove_file(const char *path)
+enum crux_status store_check_length(const char *path, struct crux_error *err)
 {
-	static const char *const tails[] = {"", "-journal", "-wal", "-shm"};
-	char name[4096];
+	sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+	char *plain = plain_path(path);
+	char *full = vfs ? crux_array((size_t)vfs->mxPathname + 1, 1) : NULL;
+	enum crux_status status = CRUX_OK;
 
-	for (size_t i = 0; i < sizeof(tails) / sizeof(tails[0]); i++)
-		if ((size_t)snprintf(name, sizeof(name), "%s%s", path, tails[i]) < sizeof(name))
-			unlink(name);
+	if (!plain || !full)
+		status = crux_fail(err, CRUX_NOMEM, "%s: out of memory", path);
+	else if (vfs->xFullPathname(vfs, plain, vfs->mxPathname + 1, full) != SQLITE_OK ||
+		 strlen(full) + TAIL_BYTES > (size_t)vfs->mxPathname)
+		status = crux_fail(err, CRUX_IO,
+				   "%s: File name too long: with its folders SQLite takes %d bytes",
+				   path, vfs->mxPathname - TAIL_BYTES);
+	crux_free(full);
+	crux_free(plain);
+	return status;
+}
+
+static struct crux_store *create(const char *path)
+{
+	struct crux_store *store = crux_zeroed(1, sizeof(*store));
+
+	if (!store)
+		return NULL;
+	store->fd = -1;
+	store->path = plain_path(path);
+	if (!store->path) {
+		crux_free(store);
+		return NULL;
+	}
+	return store;
 }
 
 enum crux_status crux_store_open(const char *path, struct crux_store **out, struct crux_error *err)
@@ -198,21 +227,20 @@ enum crux_status crux_store_open(const char *path, struct crux_store **out, stru
 
 	if (status)
 		return status;
-	store = crux_zeroed(1, sizeof(*store));
-	if (store)
-		store->path = plain_path(path);
-	if (!store || !store->path) {
-		crux_free(store);
+	store = create(path);
+	if (!store)
 		return crux_fail(err, CRUX_NOMEM, "%s: out of memory", path);
+	status = store_claim(store->path, &store->fd, err);
+	if (status) {
+		destroy(store);
+		return status;
 	}
-	remove_file(store->path);
-	if (sqlite3_open_v2(store->path, &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
-			    NULL) != SQLITE_OK)
+	if (sqlite3_open_v2(store->path, &store->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
 		status = db_fail(store, err);
 	else
 		status = prepare(store, err);
 	if (status) {
-		remove_file(store->path);
+		store_discard(store->fd, store->path);
 		destroy(store);
 		return status;
 	}

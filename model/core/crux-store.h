@@ -24,10 +24,16 @@ struct crux_store;
 
 /**
  * Can a database be written at @p path? Nothing is left behind. CRUX_IO with the
- * path: folder missing, not writable, path is a folder, or the file exists and
- * is not one of ours (one of ours is replaced at open).
+ * path: folder missing or not writable; name too long for the file system or SQLite;
+ * path is a folder, link, device or pipe; the file exists and is not one of ours (one of
+ * ours is replaced at open); or it is in use: a run writes it, or SQLite has it open in a
+ * transaction of another program.
  */
 enum crux_status crux_store_check(const char *path, struct crux_error *err);
+/**
+ * Check again, own the file until it is closed, and empty it; CRUX_IO, and nothing lost, when
+ * somebody else got it first. Others may read it all the while, what is committed.
+ */
 enum crux_status crux_store_open(const char *path, struct crux_store **out, struct crux_error *err);
 /** Commits and closes; NULL is fine. */
 enum crux_status crux_store_close(struct crux_store *store, struct crux_error *err);

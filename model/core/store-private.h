@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only
  *
  * store-private: what the files crux-store*.c share, and nobody else uses: the
- * mark of our databases, the schema, the statements, binding and committing.
+ * mark of our databases, locks, the schema, the statements, binding and committing.
  *
  * Place: model/core (C11). Depends on SQLite where there is one, crux-base.
  */
@@ -17,6 +17,28 @@
 
 /** Was SQLite there when libcrux was built? */
 bool store_built_in(void);
+/** Does SQLite take a path of this length, its journal's included? CRUX_IO when not. */
+enum crux_status store_check_length(const char *path, struct crux_error *err);
+
+/** What SQLite appends to the name of a database for files of its own. */
+#define STORE_TAILS 3
+extern const char *const store_tails[STORE_TAILS];
+
+/** An open file: regular, and empty or a database of ours (by its header)? CRUX_IO when not. */
+enum crux_status store_check_content(int fd, const char *path, struct crux_error *err);
+
+/** @name One writer for each database. @{ */
+/** CRUX_IO when a run owns the file, or SQLite reads or writes it elsewhere. Takes nothing. */
+enum crux_status store_lock_check(int fd, const char *path, struct crux_error *err);
+/**
+ * Open or create the file, own it until @p fd is closed, and empty it. CRUX_IO, and nothing
+ * changed, when it is in use or not ours. SQLite's readers are free to read it afterwards.
+ * Close @p fd after SQLite has closed the file: closing one drops the locks of the other.
+ */
+enum crux_status store_claim(const char *path, int *fd, struct crux_error *err);
+/** Remove what store_claim() made; @p fd is still to be closed. */
+void store_discard(int fd, const char *path);
+/** @} */
 
 /** The tables, doc/results.md. */
 extern const char store_schema[];
@@ -53,6 +75,7 @@ enum statement {
 
 struct crux_store {
 	char *path; /* as SQLite gets it */
+	int fd;	    /* of store_claim(), -1: none */
 	sqlite3 *db;
 	sqlite3_stmt *statements[S_COUNT];
 	uint32_t pending; /* rows since the last commit */
