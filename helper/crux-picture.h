@@ -17,7 +17,8 @@ namespace ns3
 {
 
 /**
- * Can a picture be written? Checked before anything runs; nothing is left behind.
+ * Can a picture be written? Checked before anything runs; nothing is left behind. Not the database
+ * itself, no link, device, pipe or folder, and an existing file only when it is a PNG or empty.
  * \param database path; empty: there will be no picture
  * \param picture path; empty: the database's with .png; "none": no picture
  * \param error one line with the path when it cannot

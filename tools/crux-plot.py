@@ -18,6 +18,7 @@ SCHEDULER_COLOURS = ["#8c8c8c", "#009e73", "#56b4e9", "#cc79a7", "#d55e00", "#f0
 COMPUTE, COMMUNICATE = "#0072b2", "#e69f00"
 MOST_BARS = 10  # jobs beyond which bars become a curve, and rows of a timeline
 ITERATIONS_SHOWN = 3
+PNG = b"\x89PNG\r\n\x1a\n"  # how every PNG begins
 
 
 def fail(code, text):
@@ -191,9 +192,27 @@ def draw(runs, jobs, path):
         fail(14, f"{path}: {error.strerror}")
 
 
+def check_picture(database, path):
+    """The picture goes to a new file, or replaces a PNG or an empty file; nothing else."""
+    if not os.path.lexists(path):
+        return
+    if os.path.exists(database) and os.path.exists(path) and os.path.samefile(database, path):
+        fail(14, f"{path}: is the database; give the picture another name")
+    if os.path.islink(path) or not os.path.isfile(path):
+        fail(14, f"{path}: is not a regular file")
+    try:
+        with open(path, "rb") as file:
+            head = file.read(len(PNG))
+    except OSError as error:
+        fail(14, f"{path}: {error.strerror}")
+    if head not in (b"", PNG):
+        fail(14, f"{path}: exists and is not a PNG; it is left alone")
+
+
 def main():
     if len(sys.argv) != 3:
         fail(14, "usage: crux-plot.py DATABASE PICTURE.png")
+    check_picture(sys.argv[1], sys.argv[2])
     runs, jobs = load(sys.argv[1])
     draw(runs, jobs, sys.argv[2])
 

@@ -197,9 +197,9 @@ enum crux_status store_check_length(const char *path, struct crux_error *err)
 		status = crux_fail(err, CRUX_NOMEM, "%s: out of memory", path);
 	else if (vfs->xFullPathname(vfs, plain, vfs->mxPathname + 1, full) != SQLITE_OK ||
 		 strlen(full) + TAIL_BYTES > (size_t)vfs->mxPathname)
-		status = crux_fail(err, CRUX_IO,
-				   "%s: File name too long: with its folders SQLite takes %d bytes",
-				   path, vfs->mxPathname - TAIL_BYTES);
+		status = crux_fail(err, CRUX_IO, /* the reason first: the path may not fit */
+				   "File name too long: SQLite takes %d bytes with folders: %s",
+				   vfs->mxPathname - TAIL_BYTES, path);
 	crux_free(full);
 	crux_free(plain);
 	return status;

@@ -320,6 +320,190 @@ static void killed_in_the_middle(void)
 	crux_topology_destroy(t.topo);
 }
 
+/* What the other process of a test does with the database until it is told to end. */
+enum holding { HOLD_RUN, HOLD_EXCLUSIVE, HOLD_SHARED };
+
+static int hold_run(const char *path, int ready, int end)
+{
+	const struct crux_iteration row = {0, 1, 1, 1, 1};
+	struct crux_store *store = NULL;
+	struct tiny t;
+	int64_t run = 0;
+	char c = 0;
+
+	tiny_init(&t);
+	if (crux_store_open(path, &store, NULL) || crux_store_scenario(store, &t.scn, NULL) ||
+	    crux_store_begin_run(store, "flow", &t.scn, &t.plan, CRUX_NONE, &run, NULL) ||
+	    crux_store_iteration(store, run, 0, 0, &row, NULL) || write(ready, &c, 1) != 1 ||
+	    read(end, &c, 1) != 1)
+		return 1;
+	/* After all that was tried meanwhile, the run ends as if it had been alone. */
+	if (crux_store_iteration(store, run, 0, 1, &row, NULL) ||
+	    crux_store_end_run(store, run, NULL) || crux_store_close(store, NULL))
+		return 1;
+	crux_topology_destroy(t.topo);
+	return 0;
+}
+
+static int hold_sqlite(const char *path, const char *begin, int ready, int end)
+{
+	sqlite3 *db = NULL;
+	char c = 0;
+
+	if (sqlite3_open(path, &db) || sqlite3_exec(db, begin, NULL, NULL, NULL) ||
+	    write(ready, &c, 1) != 1 || read(end, &c, 1) != 1)
+		return 1;
+	return sqlite3_close(db) ? 1 : 0;
+}
+
+/* Start the other process and wait until it holds the database; returns its id. */
+static pid_t hold(const char *path, enum holding how, int *tell)
+{
+	int ready[2] = {-1, -1}, end[2] = {-1, -1};
+	pid_t child;
+	char c = 0;
+
+	CHECK(pipe(ready) == 0 && pipe(end) == 0);
+	fflush(stdout);
+	child = fork();
+	if (child == 0) {
+		if (how == HOLD_RUN)
+			_exit(hold_run(path, ready[1], end[0]));
+		_exit(hold_sqlite(path,
+				  how == HOLD_EXCLUSIVE ? "BEGIN EXCLUSIVE"
+							: "BEGIN; SELECT count(*) FROM scenario",
+				  ready[1], end[0]));
+	}
+	close(ready[1]);
+	close(end[0]);
+	CHECK_I64(read(ready[0], &c, 1), 1);
+	close(ready[0]);
+	*tell = end[1];
+	return child;
+}
+
+static void let_go(pid_t child, int tell)
+{
+	int how = -1;
+
+	CHECK_I64(write(tell, "", 1), 1);
+	close(tell);
+	waitpid(child, &how, 0);
+	CHECK_I64(how, 0);
+}
+
+/* While a run writes it, nobody else may, everybody may read; and the run loses nothing. */
+static void one_writer_and_readers(void)
+{
+	const char *path = in_folder("run.db");
+	int tell = -1;
+	pid_t child = hold(path, HOLD_RUN, &tell);
+
+	refused(path, CRUX_IO, "in use");
+	CHECK_STR(query(path, "SELECT count(*) FROM run"), "1"); /* committed at its start */
+	CHECK_STR(query(path, "SELECT finished FROM run"), "0");
+	refused(path, CRUX_IO, "in use"); /* also after a reader */
+	let_go(child, tell);
+	CHECK_STR(query(path, "SELECT finished FROM run"), "1");
+	CHECK_STR(query(path, "SELECT count(*) FROM iteration"), "2");
+	CHECK_STR(query(path, "PRAGMA integrity_check"), "ok");
+	CHECK_U64(crux_store_check(path, NULL), CRUX_OK);
+	CHECK_U64(files_in_folder(), 1);
+	unlink(path);
+}
+
+/* SQLite elsewhere, in a transaction: refused, and what the file held is still there. */
+static void in_use_by_sqlite(void)
+{
+	const char *path = in_folder("held.db");
+	struct tiny t;
+
+	tiny_init(&t);
+	write_all(path, &t);
+	for (int i = 0; i < 2; i++) {
+		int tell = -1;
+		pid_t child = hold(path, i ? HOLD_SHARED : HOLD_EXCLUSIVE, &tell);
+
+		refused(path, CRUX_IO, "in use");
+		let_go(child, tell);
+		CHECK_STR(query(path, "SELECT count(*) FROM run"), "2"); /* write_all: two */
+	}
+	CHECK_U64(crux_store_check(path, NULL), CRUX_OK);
+	unlink(path);
+	crux_topology_destroy(t.topo);
+}
+
+static bool is_link(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
+}
+
+/* A link is neither followed nor removed, whatever it points at; nor a pipe opened. */
+static void links_and_pipes_are_left_alone(void)
+{
+	const char *target = in_folder("target.db"), *link = in_folder("link.db");
+	struct tiny t;
+
+	tiny_init(&t);
+	write_all(target, &t);
+	CHECK_I64(symlink("target.db", link), 0);
+	refused(link, CRUX_IO, "symbolic link");
+	CHECK(is_link(link));
+	CHECK_STR(query(target, "SELECT count(*) FROM run"), "2"); /* write_all: two */
+	unlink(target);
+	refused(link, CRUX_IO, "symbolic link"); /* to nothing */
+	CHECK(is_link(link));
+	unlink(link);
+	CHECK_I64(symlink("elsewhere", in_folder("x.db-journal")), 0);
+	refused(in_folder("x.db"), CRUX_IO, "symbolic link"); /* it would be removed */
+	CHECK(is_link(in_folder("x.db-journal")));
+	unlink(in_folder("x.db-journal"));
+	CHECK_I64(mkfifo(link, 0600), 0);
+	refused(link, CRUX_IO, "not a regular file");
+	unlink(link);
+	CHECK_U64(files_in_folder(), 0);
+	crux_topology_destroy(t.topo);
+}
+
+/* The journal's name, 8 bytes longer, must fit 255 too: 247 are fine, 248 are not. */
+static void long_names(void)
+{
+	struct crux_store *store = NULL;
+	struct crux_error err = {0};
+	char path[1024];
+	int n = snprintf(path, sizeof(path), "%s/", folder);
+
+	memset(path + n, 'x', 252);
+	path[n + 247] = 0;
+	ok(crux_store_open(path, &store, &err), &err);
+	ok(crux_store_close(store, &err), &err);
+	unlink(path);
+	path[n + 247] = 'x';
+	path[n + 248] = 0;
+	refused(path, CRUX_IO, "File name too long");
+	path[n + 248] = 'x';
+	path[n + 252] = 0;
+	refused(path, CRUX_IO, "File name too long");
+	/* Each name short enough, but the path longer than SQLite's 512 bytes. */
+	memset(path + n, 'x', sizeof(path) - (size_t)n);
+	path[n + 240] = 0;
+	CHECK_I64(mkdir(path, 0700), 0);
+	path[n + 240] = '/';
+	path[n + 481] = 0;
+	CHECK_I64(mkdir(path, 0700), 0);
+	path[n + 481] = '/';
+	path[n + 600] = 0;
+	CHECK_U64(crux_store_check(path, &err), CRUX_IO);
+	CHECK_HAS(err.text, "File name too long");
+	path[n + 481] = 0;
+	rmdir(path);
+	path[n + 240] = 0;
+	rmdir(path);
+	CHECK_U64(files_in_folder(), 0);
+}
+
 static void bad_paths(void)
 {
 	refused(in_folder("no/such.db"), CRUX_IO, "No such file");
@@ -425,6 +609,10 @@ static void run_all(void)
 	RUN(two_writings_are_equal);
 	RUN(wrong_rows_are_refused);
 	RUN(killed_in_the_middle);
+	RUN(one_writer_and_readers);
+	RUN(in_use_by_sqlite);
+	RUN(links_and_pipes_are_left_alone);
+	RUN(long_names);
 	RUN(bad_paths);
 	RUN(foreign_database_is_left_alone);
 	RUN(good_paths_leave_nothing);
