@@ -509,9 +509,9 @@ class RoceNetDevice : public NetDevice
     uint16_t m_mtu;                                   //!< attribute
     uint8_t m_lossless;                               //!< mask
     uint8_t m_ecnClasses;                             //!< mask
-    uint64_t m_kmin{0};                                  //!< attribute; 0: scaled
-    uint64_t m_kmax{0};                                  //!< attribute; 0: scaled
-    double m_pmax{0};                                    //!< attribute
+    uint64_t m_kmin{0};                               //!< attribute; 0: scaled
+    uint64_t m_kmax{0};                               //!< attribute; 0: scaled
+    double m_pmax{0};                                 //!< attribute
     uint16_t m_pauseQuanta;                           //!< attribute
     uint32_t m_reactionQuanta;                        //!< attribute
     uint64_t m_queueLimit;                            //!< attribute
