@@ -6,7 +6,7 @@
 # both. A refusal is one line on stderr, nothing on stdout, a non-zero code, at once.
 # Ends with "N passed, N failed".
 #
-# Place: test/cli. Depends on the programs in $CRUX_BIN (./crux test sets it) sqlite3 and Python 3.
+# Place: test/cli. Depends on the programs in $CRUX_BIN (./crux test sets it), sqlite3 and Python 3.
 set -uo pipefail
 
 plot=$(cd "$(dirname "$0")/../../tools" && pwd)/crux-plot.py
