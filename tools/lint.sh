@@ -52,12 +52,21 @@ analyse() {
     # Suppressed: ns-3's macros, which cppcheck does not see; members that ns-3's attributes set;
     # a comparison of an index after its use, which it takes for a check of limits; strings by value,
     # as bound trace sinks take them.
-    sources -name '*.c' -o -name '*.cc' | xargs cppcheck --quiet --error-exitcode=1 -j "$(nproc)" \
-        --enable=warning,performance,portability --inline-suppr --suppress=missingIncludeSystem \
-        --suppress=unknownMacro --suppress=noValidConfiguration --suppress=uninitMemberVar --suppress=arrayIndexThenCheck --suppress=passedByValue \
-        --suppress=useInitializationList \
-        -DCRUX_HAVE_SQLITE -D__GNUC__ -Imodel/core -Imodel/roce -Imodel/dlt -Ihelper -Itools \
-        -Itest/core
+    local flags=(--quiet --error-exitcode=1 --enable=warning,performance,portability --inline-suppr
+        --suppress=missingIncludeSystem --suppress=unknownMacro --suppress=noValidConfiguration
+        --suppress=uninitMemberVar --suppress=arrayIndexThenCheck --suppress=passedByValue
+        --suppress=useInitializationList -DCRUX_HAVE_SQLITE -D__GNUC__ -Imodel/core -Imodel/roce
+        -Imodel/dlt -Ihelper -Itools -Itest/core)
+    local files said
+    mapfile -t files < <(sources -name '*.c' -o -name '*.cc')
+    # A process of -j that dies on a busy machine fails the whole without a word: then one by one.
+    said=$(cppcheck -j "$(nproc)" "${flags[@]}" "${files[@]}" 2>&1) && return 0
+    [ -z "$said" ] || {
+        printf '%s\n' "$said"
+        return 1
+    }
+    echo "cppcheck -j failed without a finding; again in one process"
+    cppcheck "${flags[@]}" "${files[@]}"
 }
 
 python_syntax() {
