@@ -52,7 +52,7 @@ analyse() {
     # Suppressed: ns-3's macros, which cppcheck does not see; members that ns-3's attributes set;
     # a comparison of an index after its use, which it takes for a check of limits; strings by value,
     # as bound trace sinks take them.
-    local flags=(--quiet --error-exitcode=1 --enable=warning,performance,portability --inline-suppr
+    local flags=(--quiet --error-exitcode=1 "--enable=warning,performance,portability" --inline-suppr
         --suppress=missingIncludeSystem --suppress=unknownMacro --suppress=noValidConfiguration
         --suppress=uninitMemberVar --suppress=arrayIndexThenCheck --suppress=passedByValue
         --suppress=useInitializationList -DCRUX_HAVE_SQLITE -D__GNUC__ -Imodel/core -Imodel/roce
