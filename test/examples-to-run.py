@@ -5,6 +5,7 @@
 # command, whether to run it, whether to run it under valgrind. Options hold no quotes or blanks.
 # Both run them in a folder of their own.
 cpp_examples = [
+    ("crux-first", "True", "False"),
     ("crux-testbed --engine=flow --iterations=4 --picture=none", "True", "False"),
     ("crux-testbed --engine=packet --jobs=gpt:16,bert:8 --iterations=2 --scale=100 --picture=none", "True", "False"),
 ]
