@@ -61,7 +61,7 @@ int main(void)
 END
 # A library with sanitizers wants them at the link, too.
 sanitize=()
-[ "$(nm "$lib" 2> /dev/null | grep -c '__asan_init$')" = 0 ] || sanitize=(-fsanitize=address,undefined)
+[ "$(nm "$lib" 2> /dev/null | grep -c '__asan_init$')" = 0 ] || sanitize=("-fsanitize=address,undefined")
 ${CC:-cc} -std=c11 -Wall -Wextra -Werror "${sanitize[@]}" -I"$root/model/core" "$work"/*.c "$lib" -lm -o "$work/main"
 result "it compiles without a warning" $?
 [ "$("$work/main")" = small-first ]
