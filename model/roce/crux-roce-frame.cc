@@ -8,6 +8,7 @@
 #include "crux-roce-frame.h"
 
 #include "ns3/abort.h"
+#include "ns3/crux-classes.h"
 
 #include <algorithm>
 #include <memory>
@@ -295,11 +296,11 @@ RoceClassMap::RoceClassMap()
 {
     for (uint32_t dscp = 0; dscp < 64; dscp++)
     {
-        m_class[dscp] = dscp >> 3;
+        m_class[dscp] = crux_class_of_dscp(static_cast<uint8_t>(dscp));
     }
     for (uint32_t cls = 0; cls < ROCE_CLASSES; cls++)
     {
-        m_dscp[cls] = cls << 3;
+        m_dscp[cls] = crux_dscp_of_class(static_cast<uint8_t>(cls));
     }
 }
 

@@ -4,7 +4,7 @@
  * crux-roce-frame: the frame that travels on the packet level's links, its pool,
  * the table of traffic classes, and its bytes as Wireshark reads them.
  *
- * Place: model/roce (C++17). Depends on ns-3 core and network.
+ * Place: model/roce (C++17). Depends on ns-3 core and network, and on crux-classes (model/core).
  *
  * Sizes (bytes on a link, "wire size")
  *   data   payload + 82: Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4, FCS 4,
@@ -251,8 +251,7 @@ class RoceFrameFifo
 
 /**
  * \brief The one table between DSCP and traffic class (= 802.1p priority = PFC
- * class = queue; queue 7 is served first). Default: class c has DSCP c << 3, and
- * a DSCP d belongs to class d >> 3.
+ * class = queue; queue 7 is served first). Default: libcrux's, crux-classes.h.
  */
 class RoceClassMap
 {
