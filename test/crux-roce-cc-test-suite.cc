@@ -210,6 +210,125 @@ ROCE_CASE(BaseRttCase, "base RTT is the round trip of one packet; a window of it
     NS_TEST_ASSERT_MSG_EQ(half->GetBaseRtt().GetPicoSeconds(), 100 * US, "given base RTT");
 }
 
+/** Two hosts, two switches, two cables between them of 1 and 20 us. */
+void
+Lanes(Fabric& f)
+{
+    f.Host();
+    f.Host();
+    f.Switch(crux_ecmp_seed(1, {1}));
+    f.Switch(crux_ecmp_seed(1, {2}));
+    f.Cable(f.hosts[0], f.nodes[0]);
+    f.Cable(f.hosts[1], f.nodes[1]);
+    f.Cable(f.nodes[0], f.nodes[1], "100Gbps", "1us");
+    f.Cable(f.nodes[0], f.nodes[1], "100Gbps", "20us");
+    f.roce.InstallRoutes();
+}
+
+/** A source port of a host whose packets take the short (1) or the long cable (2). */
+uint16_t
+PortOf(const Fabric& f, uint32_t host, uint32_t cable)
+{
+    uint16_t port = 50000;
+    while (f.At(host)->TracePath(0, f.At(1 - host)->GetIp(0), port)[1]->GetPort() != cable)
+    {
+        port++;
+    }
+    return port;
+}
+
+ROCE_CASE(NewPathCase, "base RTT and window follow a change of the source port, at both ends")
+{
+    Fabric f;
+    UseControl("ns3::RoceWindow");
+    Config::SetDefault("ns3::RoceWindow::Window", UintegerValue(0));
+    Config::SetDefault("ns3::RoceQueuePair::AckEvery", UintegerValue(1));
+    Lanes(f);
+    Ptr<RoceQueuePair> qp = f.Pair(0, 1);
+    Ptr<RoceQueuePair> peer = qp->GetPeer();
+    // There 2 us + cable + 3 x 334,240 ps, back 2 us + cable + 3 x 6,880 ps.
+    const auto want = [](int64_t there, int64_t back) {
+        return (4 + there + back) * US + 3 * (334240 + 6880);
+    };
+    for (uint32_t there : {1, 2})
+    {
+        for (uint32_t back : {2, 1})
+        {
+            qp->SetSourcePort(PortOf(f, 0, there));
+            peer->SetSourcePort(PortOf(f, 1, back));
+            const int64_t rtt = want(there == 1 ? 1 : 20, back == 1 ? 1 : 20);
+            NS_TEST_ASSERT_MSG_EQ(qp->GetBaseRtt().GetPicoSeconds(), rtt, there << back);
+            NS_TEST_ASSERT_MSG_EQ(peer->GetBaseRtt().GetPicoSeconds(), rtt, "other end");
+            // 100 Gbit/s x RTT x 4096 / 4178 and a packet, in bytes.
+            NS_TEST_ASSERT_MSG_EQ_TOL(double(qp->GetCongestionControl()->GetWindow()),
+                                      rtt / 80.0 * 4096 / 4178 + 4096,
+                                      1,
+                                      "window");
+        }
+    }
+    // While sending: from the short path to the long one, which needs five times the window; the
+    // change waits for what is in flight (at most one short round trip) and the rest goes at line
+    // rate. 2 x 1000 packets.
+    qp->SetSourcePort(PortOf(f, 0, 1));
+    peer->SetSourcePort(PortOf(f, 1, 1));
+    qp->PostSend(1, 2000 * 4096);
+    Simulator::Schedule(MicroSeconds(334), [&] { qp->SetSourcePort(PortOf(f, 0, 2)); });
+    Simulator::Run();
+    NS_TEST_ASSERT_MSG_EQ(qp->GetBaseRtt().GetPicoSeconds(), want(20, 1), "live");
+    const auto most = double(2002 * 334240 + 22 * US + want(1, 1));
+    NS_TEST_ASSERT_MSG_LT_OR_EQ(double(f.ReceivedPs(1)), 1.005 * most, "line rate on both paths");
+    // A base RTT that was given stays.
+    Ptr<RoceQueuePair> given = f.At(0)->CreateQueuePair(0);
+    given->SetAttribute("BaseRtt", TimeValue(MicroSeconds(100)));
+    RoceQueuePair::Connect(given, f.At(1)->CreateQueuePair(0));
+    given->SetSourcePort(PortOf(f, 0, 1));
+    given->SetSourcePort(PortOf(f, 0, 2));
+    NS_TEST_ASSERT_MSG_EQ(given->GetBaseRtt().GetPicoSeconds(), 100 * US, "given");
+}
+
+ROCE_CASE(NewPathControlsCase, "HPCC keeps its rate on a new path, its window follows; TIMELY")
+{
+    for (const std::string type : {"ns3::RoceHpcc", "ns3::RoceTimely", "ns3::RoceWindow"})
+    {
+        Fabric f;
+        UseControl(type);
+        Config::SetDefault("ns3::RoceTimely::MinRtt", TimeValue(Seconds(0)));
+        Config::SetDefault("ns3::RoceQueuePair::WindowBdp", DoubleValue(1));
+        Lanes(f);
+        Ptr<RoceQueuePair> qp = f.Pair(0, 1, 1, 1);
+        qp->SetSourcePort(PortOf(f, 0, 1));
+        qp->GetPeer()->SetSourcePort(PortOf(f, 1, 1));
+        const uint64_t rate = qp->GetCongestionControl()->GetRate();
+        const double window = double(qp->GetCongestionControl()->GetWindow());
+        const double rtt = double(qp->GetBaseRtt().GetPicoSeconds());
+        qp->SetSourcePort(PortOf(f, 0, 2));
+        const double longer = double(qp->GetBaseRtt().GetPicoSeconds()) - rtt;
+        NS_TEST_ASSERT_MSG_EQ(longer, 19e6, type << ": ps more");
+        NS_TEST_ASSERT_MSG_EQ(qp->GetCongestionControl()->GetRate(), rate, type << ": rate");
+        if (type == "ns3::RoceHpcc")
+        {
+            // W = rate x T: 19 us more at 100 Gbit/s are 237,500 B, of which 4096 / 4220 payload.
+            NS_TEST_ASSERT_MSG_EQ_TOL(double(qp->GetCongestionControl()->GetWindow()) - window,
+                                      237500.0 * 4096 / 4220,
+                                      1,
+                                      "HPCC's window");
+        }
+        if (type == "ns3::RoceTimely")
+        {
+            // g = 0.875 x 10 us / minRTT once two samples have come; the first after the change
+            // has nothing to be compared with.
+            Ptr<RoceTimely> cc = DynamicCast<RoceTimely>(qp->GetCongestionControl());
+            cc->OnAck(0, 0, 60 * US);
+            NS_TEST_ASSERT_MSG_EQ(cc->GetGradient(), 0, "first sample");
+            cc->OnAck(0, 0, 70 * US);
+            NS_TEST_ASSERT_MSG_EQ_TOL(cc->GetGradient(), 8.75e6 / (rtt + 19e6), 1e-9, "gradient");
+        }
+        qp->PostSend(1, 1000 * 4096);
+        Simulator::Run();
+        NS_TEST_ASSERT_MSG_EQ(f.received.size(), 1, type << ": message");
+    }
+}
+
 ROCE_CASE(CnpDelayCase, "a CNP goes CnpDelay after the marked packet that asks for it")
 {
     int64_t first[2];
@@ -305,6 +424,8 @@ class RoceCcSuite : public TestSuite
         AddTestCase(new TimelyTwoCase, TestCase::QUICK);
         AddTestCase(new HpccTwoCase, TestCase::QUICK);
         AddTestCase(new BaseRttCase, TestCase::QUICK);
+        AddTestCase(new NewPathCase, TestCase::QUICK);
+        AddTestCase(new NewPathControlsCase, TestCase::QUICK);
         AddTestCase(new CnpDelayCase, TestCase::QUICK);
         AddTestCase(new RangeCase, TestCase::QUICK);
     }

@@ -58,6 +58,11 @@ RoceCongestionControl::OnTelemetry(int64_t, uint64_t, uint64_t, const RoceTeleme
 }
 
 void
+RoceCongestionControl::OnPathChange(int64_t)
+{
+}
+
+void
 RoceCongestionControl::OnSend(int64_t, uint32_t)
 {
 }
@@ -158,6 +163,12 @@ RoceWindow::Start(uint64_t lineRateBps, int64_t)
 {
     m_rate = lineRateBps;
     m_window = m_wanted ? m_wanted : BdpPayload(lineRateBps);
+}
+
+void
+RoceWindow::OnPathChange(int64_t)
+{
+    m_window = m_wanted ? m_wanted : BdpPayload(m_rate);
 }
 
 uint64_t

@@ -40,7 +40,8 @@ class RoceCongestionControl : public Object
     ~RoceCongestionControl() override;
 
     /**
-     * \brief What is known of the path, told before Start.
+     * \brief What is known of the path, told before Start and, when the path changed,
+     * before OnPathChange.
      * \param baseRttPs round trip of a full packet and its ACK on the idle path, ps
      * \param payload payload of a full packet, bytes
      * \param wireBytes its bytes on a link
@@ -68,6 +69,13 @@ class RoceCongestionControl : public Object
      * \param nowPs time
      */
     virtual void Start(uint64_t lineRateBps, int64_t nowPs) = 0;
+
+    /**
+     * \brief The base RTT has changed, because a source port did (at the end whose port it is
+     * nothing is in flight then). What Start derived from it must follow; the rate should not jump.
+     * \param nowPs time
+     */
+    virtual void OnPathChange(int64_t nowPs);
 
     /**
      * \brief A data packet leaves (first transmission or again); GetRate() is read afterwards.
@@ -153,6 +161,7 @@ class RoceWindow : public RoceCongestionControl
     /** \return the type */
     static TypeId GetTypeId();
     void Start(uint64_t lineRateBps, int64_t nowPs) override;
+    void OnPathChange(int64_t nowPs) override;
     uint64_t GetRate() const override;
     uint64_t GetWindow() const override;
 

@@ -57,10 +57,26 @@ RoceHpcc::Start(uint64_t lineRateBps, int64_t)
         NS_FATAL_ERROR("RoceHpcc: base RTT is " << m_baseRttPs << " ps, must be positive");
     }
     m_line = static_cast<double>(lineRateBps);
+    SetBase();
+    m_window = m_reference = m_initial;
+}
+
+void
+RoceHpcc::SetBase()
+{
     m_baseSeconds = static_cast<double>(m_baseRttPs) / 1e12;
     m_initial = m_line * m_baseSeconds / 8;
     m_additive = m_initial * (1 - m_eta) / m_flows;
-    m_window = m_reference = m_initial;
+}
+
+void
+RoceHpcc::OnPathChange(int64_t)
+{
+    const double before = m_baseSeconds;
+    SetBase();
+    m_window *= m_baseSeconds / before;
+    m_reference *= m_baseSeconds / before;
+    m_started = false; // telemetry of other ports comes
 }
 
 bool

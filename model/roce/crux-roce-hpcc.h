@@ -41,6 +41,8 @@ class RoceHpcc : public RoceCongestionControl
 
     bool WantsTelemetry() const override;
     void Start(uint64_t lineRateBps, int64_t nowPs) override;
+    /** \brief T changes: W_init and W_AI with it, W and Wc in proportion (the rate is kept). */
+    void OnPathChange(int64_t nowPs) override;
     void OnTelemetry(int64_t nowPs,
                      uint64_t acked,
                      uint64_t next,
@@ -52,6 +54,8 @@ class RoceHpcc : public RoceCongestionControl
     double GetUtilisation() const;
 
   private:
+    /** \brief What follows from T: W_init, W_AI. */
+    void SetBase();
     /** \brief Work U in. \param telemetry of this ACK \return whether there was an earlier one */
     bool Measure(const RoceTelemetry& telemetry);
     /** \brief A new window. \param update whether Wc and the step follow */

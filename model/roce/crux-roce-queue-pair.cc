@@ -403,9 +403,33 @@ RoceQueuePair::ApplyPending()
     {
         m_nic->Deactivate(this);
     }
+    const bool moved = m_srcPort != m_wantedPort;
     activeClass = m_wantedClass;
     m_srcPort = m_wantedPort;
     m_changing = false;
+    if (moved && m_peer)
+    {
+        // This port chooses the way of our packets and of our ACKs for the other end's.
+        UpdatePath();
+        m_peer->UpdatePath();
+    }
+}
+
+void
+RoceQueuePair::UpdatePath()
+{
+    const int64_t before = m_baseRttPs;
+    const auto there = m_host->TracePath(m_nicIndex, m_remoteIp, m_srcPort);
+    const auto back = m_peer->m_host->TracePath(m_peer->m_nicIndex, m_localIp, m_peer->m_srcPort);
+    if (there.empty() || back.empty())
+    {
+        return; // a failure: what was known holds until the next change
+    }
+    SetPath(there, back);
+    if (m_baseRttPs != before)
+    {
+        m_control->OnPathChange(RoceClock::NowPs());
+    }
 }
 
 void

@@ -17,6 +17,7 @@
  * Base RTT (ps). Unless given, worked out at Connect from the links of both ways on an idle fabric:
  *   sum of delays + 8e12 (payload + 82) / rate over the links there + 8e12 x 86 / rate over those
  *   back.
+ * Worked out anew, and the windows with it, at both ends when the source port of one changes.
  * Receiver. The expected packet is taken; a later one is dropped and answered by one NAK
  * with the expected PSN until that packet comes; an earlier one that asks is acknowledged
  * again.
@@ -183,7 +184,8 @@ class RoceQueuePair : public Object
      * \param reason one line
      */
     void FailPath(const std::string& reason);
-    /** \return round trip of a full packet and its ACK on the idle path; 0 s before Connect */
+    /** \return round trip of a full packet and its ACK on the idle path of the source port in
+     * force; 0 s before Connect */
     Time GetBaseRtt() const;
     /** \return messages posted and not completed */
     uint64_t GetOutstanding() const;
@@ -277,6 +279,8 @@ class RoceQueuePair : public Object
      * \param back links from there */
     void SetPath(const std::vector<Ptr<RoceNetDevice>>& there,
                  const std::vector<Ptr<RoceNetDevice>>& back);
+    /** \brief A source port changed: base RTT and windows anew, the congestion control told. */
+    void UpdatePath();
     /** \return why the other end cannot be reached now, or an empty string */
     std::string PathError() const;
     /** \brief Set when the next packet may go. \param wireBytes of the last \param nowPs time */

@@ -104,9 +104,23 @@ RoceTimely::Start(uint64_t lineRateBps, int64_t)
     m_d = step ? static_cast<double>(step) : m_line / 1000;
     m_minBps = std::max(1.0, std::min(m_line, min ? static_cast<double>(min) : m_line / 1000));
     m_lowPs = static_cast<double>(RoceClock::FromTime(m_low));
+    m_highPs = static_cast<double>(RoceClock::FromTime(m_high));
+    SetMinRtt();
+}
+
+void
+RoceTimely::SetMinRtt()
+{
     const int64_t minRtt = m_minRtt.IsZero() ? m_baseRttPs : RoceClock::FromTime(m_minRtt);
     m_minRttPs = static_cast<double>(std::max<int64_t>(1, minRtt));
-    m_highPs = static_cast<double>(RoceClock::FromTime(m_high));
+}
+
+void
+RoceTimely::OnPathChange(int64_t)
+{
+    SetMinRtt();
+    m_diff = 0;
+    m_lastRtt = 0; // a difference to the other path's would be no gradient
 }
 
 void

@@ -44,6 +44,8 @@ class RoceTimely : public RoceCongestionControl
     static TypeId GetTypeId();
 
     void Start(uint64_t lineRateBps, int64_t nowPs) override;
+    /** \brief minRTT follows the base RTT where it is 0 s; the differences begin anew. */
+    void OnPathChange(int64_t nowPs) override;
     void OnAck(int64_t nowPs, uint64_t bytes, int64_t rttPs) override;
     uint64_t GetRate() const override;
 
@@ -51,6 +53,8 @@ class RoceTimely : public RoceCongestionControl
     double GetGradient() const;
 
   private:
+    /** \brief minRTT from attribute or base RTT. */
+    void SetMinRtt();
     /** \brief The rules between Tlow and Thigh. \param rtt sample, ps */
     void Between(double rtt);
 
