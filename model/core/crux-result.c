@@ -49,7 +49,8 @@ static bool row_is_sound(const struct crux_iteration *row)
 	return row->start_s >= 0 && row->compute_end_s >= row->start_s &&
 	       row->comm_start_s >= row->start_s && row->comm_end_s >= row->comm_start_s &&
 	       row->end_s >= row->compute_end_s && row->end_s >= row->comm_end_s &&
-	       isfinite(row->end_s);
+	       isfinite(row->end_s) && row->busy_s >= 0 &&
+	       row->busy_s <= (row->compute_end_s - row->start_s) * (1 + 1e-9);
 }
 
 enum crux_status crux_rows_add(struct crux_rows *rows, uint32_t job,
@@ -66,9 +67,9 @@ enum crux_status crux_rows_add(struct crux_rows *rows, uint32_t job,
 		return crux_fail(err, CRUX_INVALID,
 				 "iteration of job %" PRIu32
 				 " has times out of order: start %g, computation to %g, "
-				 "communication %g to %g, end %g s",
+				 "communication %g to %g, end %g s, busy %g s",
 				 job, row->start_s, row->compute_end_s, row->comm_start_s,
-				 row->comm_end_s, row->end_s);
+				 row->comm_end_s, row->end_s, row->busy_s);
 	of = &rows->jobs[job];
 	status = crux_reserve((void **)&of->items, &of->cap, of->n + 1, sizeof(*of->items), err);
 	if (status)
@@ -94,9 +95,12 @@ static double computing_s(const struct job_rows *of, double until)
 
 	for (size_t i = 0; i < of->n; i++) {
 		const struct crux_iteration *row = &of->items[i];
+		double whole = row->compute_end_s - row->start_s;
+		double inside = fmin(row->compute_end_s, until) - row->start_s;
 
 		if (row->start_s < until)
-			sum += fmin(row->compute_end_s, until) - row->start_s;
+			sum += row->busy_s > 0 && row->busy_s < whole ? inside * row->busy_s / whole
+								      : inside;
 	}
 	return sum;
 }

@@ -8,6 +8,8 @@
  * Definitions
  *  - Utilisation over [0, T]: sum over jobs of GPUs x seconds of computation inside
  *    [0, T], divided by (allocated GPUs) x T; beside it by all GPUs of the cluster.
+ *    Computation that does not fill its iteration (busy_s) counts as spread evenly over
+ *    it where T cuts the iteration.
  *  - The headline T is the end of the first job that finishes, so that all jobs
  *    contend throughout; the second T is the end of the last job.
  *  - Iteration time: mean over a job's iterations of end - start. JCT: end of its
@@ -30,6 +32,11 @@ struct crux_iteration {
 	double comm_start_s; /**< when communication became ready */
 	double comm_end_s;   /**< = comm_start_s when there is none */
 	double end_s;	     /**< max of compute_end_s and comm_end_s */
+	/**
+	 * Seconds that a GPU of the job computed, in the mean over its GPUs, where that is less
+	 * than compute_end_s - start_s (pipelines wait in between); 0: all of it.
+	 */
+	double busy_s;
 };
 
 /** Where rows go. A non-OK return stops the run with that status. */

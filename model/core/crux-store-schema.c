@@ -53,6 +53,7 @@ const char store_schema[] =
 	" run INTEGER NOT NULL REFERENCES run, job INTEGER NOT NULL REFERENCES job,"
 	" iteration INTEGER NOT NULL, start_s REAL NOT NULL, compute_end_s REAL NOT NULL,"
 	" comm_start_s REAL NOT NULL, comm_end_s REAL NOT NULL, end_s REAL NOT NULL,"
+	" busy_s REAL NOT NULL,"
 	" PRIMARY KEY(run, job, iteration)) STRICT, WITHOUT ROWID;"
 
 	"CREATE TABLE link_load("

@@ -201,6 +201,8 @@ enum crux_status crux_store_iteration(struct crux_store *store, int64_t run, uin
 	store_put_real(&row, times->comm_start_s);
 	store_put_real(&row, times->comm_end_s);
 	store_put_real(&row, times->end_s);
+	store_put_real(&row,
+		       times->busy_s > 0 ? times->busy_s : times->compute_end_s - times->start_s);
 	return store_insert(store, &row, err);
 }
 

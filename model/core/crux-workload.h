@@ -63,6 +63,9 @@ struct crux_gpu_ref {
 	uint32_t host, gpu;
 };
 
+struct crux_program;
+struct crux_wiring;
+
 /** A job, placed. Durations and bytes are already divided by the scale. */
 struct crux_job {
 	int64_t id;
@@ -80,6 +83,14 @@ struct crux_job {
 	uint32_t *rank_host;	      /**< [n_ranks] in ring order: by ToR group, then host */
 	uint32_t n_channels;	      /**< rings: least number of used NICs on any of its hosts */
 	uint32_t first_flow, n_flows; /**< in the scenario's flow array */
+	/**
+	 * A job that runs a program (crux-program.h): program and wiring (owned), and where each
+	 * rank is, [n_gpus]. Connection i of the wiring is flow first_flow + i. NULL for the simple
+	 * job described above; then the fields of the ring mean nothing for a program's job.
+	 */
+	struct crux_program *program;
+	struct crux_wiring *wiring;
+	struct crux_gpu_ref *rank_gpu;
 };
 
 /**
@@ -89,7 +100,7 @@ struct crux_job {
  * host holds several of the job's GPUs.
  */
 struct crux_flow_role {
-	bool nvlink;
+	bool nvlink;		 /**< does not leave the host (NVLink; a program's: PCIe too) */
 	uint32_t channel, rank;	 /**< network flows */
 	struct crux_gpu_ref gpu; /**< NVLink flows */
 };

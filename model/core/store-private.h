@@ -55,7 +55,7 @@ extern const char store_schema[];
 	X(RUN, "INSERT INTO run VALUES(?,?,?,?,?,?,?,0)")                                          \
 	X(PLAN_JOB, "INSERT INTO plan_job VALUES(?,?,?,?,?,?,?,?,?)")                              \
 	X(PLAN_FLOW, "INSERT INTO plan_flow VALUES(?,?,?,?,?,?,?,?,?,?)")                          \
-	X(ITERATION, "INSERT INTO iteration VALUES(?,?,?,?,?,?,?,?)")                              \
+	X(ITERATION, "INSERT INTO iteration VALUES(?,?,?,?,?,?,?,?,?)")                            \
 	X(LINK, "INSERT INTO link_load VALUES(?,?,?,?,?,?)")                                       \
 	X(COUNTER, "INSERT INTO counter VALUES(?,?,?)")                                            \
 	X(RUN_SUMMARY, "INSERT INTO run_summary VALUES(?,?,?,?,?,?)")                              \

@@ -28,8 +28,8 @@ static void *countdown_resize(void *context, void *old, size_t bytes)
 static void add(struct crux_rows *rows, uint32_t job, double start, double compute_end,
 		double comm_start, double comm_end)
 {
-	struct crux_iteration row = {start, compute_end, comm_start, comm_end,
-				     fmax(compute_end, comm_end)};
+	struct crux_iteration row = {
+		start, compute_end, comm_start, comm_end, fmax(compute_end, comm_end), 0};
 	struct crux_error err = {0};
 
 	if (crux_rows_add(rows, job, &row, &err))
@@ -86,6 +86,33 @@ static void utilisation_is_clipped(void)
 	CHECK_NEAR(sum->last_end_s, 8, 0);
 	CHECK_NEAR(sum->utilisation_to_last, 49.0 / 64, 1e-15);
 	crux_summary_destroy(sum);
+	crux_rows_destroy(rows);
+}
+
+/*
+ * A pipeline of 4 GPUs: in [0, 10] its computation ends at 8, but a GPU computes 6 s in the mean.
+ * The iteration finishes the job, so until 10: 6 of 10. A second row [10, 20], not cut by the
+ * end of another job of 1 GPU that ends at 14 (always busy): of its 6 s half lie before 14, for (14
+ * - 10) / 8 of the span have passed: (4 (6 + 3) + 14) / (5 x 14).
+ */
+static void busy_part_of_a_span(void)
+{
+	struct crux_iteration rows_of[] = {{0, 8, 1, 10, 10, 6}, {10, 18, 11, 20, 20, 6}};
+	const struct crux_job_facts facts[] = {{4, 0, 2}, {1, 0, 1}};
+	struct crux_summary *sum = NULL;
+	struct crux_rows *rows = NULL;
+	struct crux_error err = {0};
+
+	CHECK_U64(crux_rows_create(2, &rows, NULL), CRUX_OK);
+	CHECK_U64(crux_rows_add(rows, 0, &rows_of[0], &err), CRUX_OK);
+	CHECK_U64(crux_rows_add(rows, 0, &rows_of[1], &err), CRUX_OK);
+	add(rows, 1, 0, 14, 14, 14);
+	CHECK_U64(crux_summarise(rows, facts, 2, 5, &sum, &err), CRUX_OK);
+	CHECK_NEAR(sum->utilisation, (4.0 * (6 + 3) + 14) / (5 * 14), 1e-12);
+	CHECK_NEAR(sum->jobs[0].busy_gpu_s, 48, 1e-12);
+	crux_summary_destroy(sum);
+	rows_of[0].busy_s = 9; /* more than the span */
+	CHECK_U64(crux_rows_add(rows, 0, &rows_of[0], &err), CRUX_INVALID);
 	crux_rows_destroy(rows);
 }
 
@@ -170,15 +197,15 @@ static void faults_are_named(void)
 	struct crux_rows *rows = two_jobs();
 	struct crux_summary *sum = NULL;
 	struct crux_error err = {0};
-	struct crux_iteration row = {2, 1, 2, 2, 2}; /* ends computing before it starts */
+	struct crux_iteration row = {2, 1, 2, 2, 2, 0}; /* ends computing before it starts */
 
 	CHECK_U64(crux_rows_add(rows, 0, &row, &err), CRUX_INVALID);
 	CHECK_HAS(err.text, "start 2, computation to 1");
-	row = (struct crux_iteration){0, 1, 1, NAN, 1};
+	row = (struct crux_iteration){0, 1, 1, NAN, 1, 0};
 	CHECK_U64(crux_rows_add(rows, 0, &row, &err), CRUX_INVALID);
-	row = (struct crux_iteration){0, 1, 1, 2, INFINITY};
+	row = (struct crux_iteration){0, 1, 1, 2, INFINITY, 0};
 	CHECK_U64(crux_rows_add(rows, 0, &row, &err), CRUX_INVALID);
-	row = (struct crux_iteration){0, 1, 1, 2, 2};
+	row = (struct crux_iteration){0, 1, 1, 2, 2, 0};
 	CHECK_U64(crux_rows_add(rows, 2, &row, &err), CRUX_RANGE);
 	CHECK_HAS(err.text, "job 2, but there are 2");
 	CHECK_U64(crux_summarise(rows, two_facts, 2, 7, &sum, &err), CRUX_CAPACITY);
@@ -192,7 +219,7 @@ static void faults_are_named(void)
 static void memory_runs_out(void)
 {
 	const struct crux_job_facts facts[] = {{1, 0, 1}};
-	const struct crux_iteration row = {0, 1, 1, 2, 2};
+	const struct crux_iteration row = {0, 1, 1, 2, 2, 0};
 	bool done = false;
 	int n;
 
@@ -227,6 +254,7 @@ int main(void)
 {
 	RUN(rows_keep_order);
 	RUN(utilisation_is_clipped);
+	RUN(busy_part_of_a_span);
 	RUN(jobs_are_summed);
 	RUN(arrival_counts_for_jct);
 	RUN(unfinished_and_empty);

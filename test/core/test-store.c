@@ -168,7 +168,7 @@ static void ok(enum crux_status status, const struct crux_error *err)
 /* The whole of a small experiment: a run of both jobs, a run of job 1 alone. */
 static void write_all(const char *path, struct tiny *t)
 {
-	const struct crux_iteration row = {0, 1, 1, 1.5, 1.5};
+	const struct crux_iteration row = {0, 1, 1, 1.5, 1.5, 0};
 	struct crux_job_summary jobs[2] = {{1, true, 3, 4, 8, 0.5}, {0, false, NAN, NAN, 0, NAN}};
 	struct crux_job_summary alone[2] = {{1, true, 1.5, 2, 8, 0}, {1, true, 1, 1, 1, 0}};
 	struct crux_summary sum = {1.5, 2, 0.75, 0.5, 0.25, jobs, 2};
@@ -253,7 +253,7 @@ static void two_writings_are_equal(void)
 
 static void wrong_rows_are_refused(void)
 {
-	const struct crux_iteration row = {0, 1, 1, 1, 1};
+	const struct crux_iteration row = {0, 1, 1, 1, 1, 0};
 	const char *path = in_folder("wrong.db");
 	struct crux_store *store = NULL;
 	struct crux_error err = {0};
@@ -283,7 +283,7 @@ static void wrong_rows_are_refused(void)
 static void killed_in_the_middle(void)
 {
 	const struct timespec pause = {0, 300000000}; /* beyond the pace of commits */
-	const struct crux_iteration row = {0, 1, 1, 1, 1};
+	const struct crux_iteration row = {0, 1, 1, 1, 1, 0};
 	const char *path = in_folder("killed.db");
 	struct tiny t;
 	pid_t child;
@@ -325,7 +325,7 @@ enum holding { HOLD_RUN, HOLD_EXCLUSIVE, HOLD_SHARED };
 
 static int hold_run(const char *path, int ready, int end)
 {
-	const struct crux_iteration row = {0, 1, 1, 1, 1};
+	const struct crux_iteration row = {0, 1, 1, 1, 1, 0};
 	struct crux_store *store = NULL;
 	struct tiny t;
 	int64_t run = 0;
