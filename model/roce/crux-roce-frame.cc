@@ -88,6 +88,15 @@ class Writer
         m_bytes.resize(m_bytes.size() + n);
     }
 
+    /** Payload: 0, 1, .., 255, 0, ..; zeros would look like RPC over RDMA to protocol guessers. */
+    void Counting(size_t n)
+    {
+        for (size_t i = 0; i < n; i++)
+        {
+            U8(i & 0xff);
+        }
+    }
+
     std::vector<uint8_t> m_bytes;
 };
 
@@ -183,9 +192,13 @@ WriteTransport(Writer& w, const RoceFrame& f, RoceKind kind)
         w.U8(f.syndrome);
         w.U24(f.msn);
     }
+    else if (kind == RoceKind::CNP)
+    {
+        w.Zeros(body); // reserved by the annex
+    }
     else
     {
-        w.Zeros(body);
+        w.Counting(body);
     }
     AppendIcrc(w);
 }
