@@ -24,10 +24,10 @@ extern "C" {
 
 struct crux_conn {
 	uint32_t group, channel;
-	uint32_t src, dst; /**< ranks; of a copy both are the copying rank */
-	bool src_memory,
-		dst_memory; /**< that end is host memory (of the storage host when remote) */
-	bool network;	    /**< leaves the host: a queue pair at packet level */
+	uint32_t src, dst;	     /**< ranks; of a copy both are the copying rank */
+	bool src_memory, dst_memory; /**< that end is host memory */
+	bool storage;		     /**< host memory is the storage host's */
+	bool network;		     /**< leaves the host: a queue pair at packet level */
 };
 
 /** An operation's use of the wiring. */

@@ -187,8 +187,8 @@ static struct crux_node_id way_out(const struct crux_topology *topo, const struc
 	return crux_topology_link(topo, links[1])->dst;
 }
 
-static enum crux_status route_flow(const struct crux_topology *topo, struct crux_router *router,
-				   struct crux_flow *flow, struct crux_error *err)
+enum crux_status crux_flow_route(const struct crux_topology *topo, struct crux_router *router,
+				 struct crux_flow *flow, struct crux_error *err)
 {
 	struct crux_five_tuple tuple = {
 		.src_ip = crux_topology_address(topo, flow->src_nic),
@@ -198,7 +198,7 @@ static enum crux_status route_flow(const struct crux_topology *topo, struct crux
 		.protocol = 17,
 	};
 	enum crux_status status = crux_router_paths(router, flow->src_nic, flow->dst_nic,
-						    &flow->pre[2], &flow->candidates,
+						    &flow->pre[flow->n_pre - 1], &flow->candidates,
 						    &flow->post[0], err);
 
 	if (status)
@@ -226,7 +226,7 @@ static enum crux_status network_flow(const struct crux_job *job, const struct cr
 	flow->dst_nic = way_out(topo, dst, gpu_of_channel(dst, gpus_on(job, b), c), in);
 	flow->post[1] = crux_link_reverse(in[1]);
 	flow->post[2] = crux_link_reverse(in[0]);
-	status = route_flow(topo, router, flow, err);
+	status = crux_flow_route(topo, router, flow, err);
 	if (status && err)
 		crux_fail_prefix(err, "job %s, rank %u (host %.72s) to rank %u (host %.72s): ",
 				 job->name, r, src->name, (r + 1) % job->n_ranks, dst->name);
@@ -255,7 +255,7 @@ static void nvlink_flow(const struct crux_job *job, const struct crux_topology *
 	flow->dst_nic.v = CRUX_NONE;
 }
 
-static uint16_t entropy_port(uint64_t seed, int64_t id, uint32_t flow)
+uint16_t crux_entropy_port(uint64_t seed, int64_t id, uint32_t flow)
 {
 	uint64_t x = crux_mix64(crux_mix64(seed) ^ crux_mix64((uint64_t)id + 1) ^
 				crux_mix64(~(uint64_t)flow));
@@ -278,7 +278,7 @@ enum crux_status crux_job_flows(const struct crux_job *job, uint32_t index,
 		for (r = 0; r < job->n_ranks; r++, n++) {
 			enum crux_status status;
 
-			flows[n].ecmp_port = entropy_port(seed, job->id, n);
+			flows[n].ecmp_port = crux_entropy_port(seed, job->id, n);
 			roles[n].channel = c;
 			roles[n].rank = r;
 			status = network_flow(job, topo, router, c, r, &flows[n], err);
