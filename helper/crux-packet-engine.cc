@@ -82,7 +82,8 @@ class Watch
                            row.computeEnd.GetSeconds(),
                            row.commStart.GetSeconds(),
                            row.commEnd.GetSeconds(),
-                           row.end.GetSeconds()};
+                           row.end.GetSeconds(),
+                           row.busy};
         if (m_sink && m_status == CRUX_OK)
         {
             m_status = m_sink->iteration(m_sink->context, job, number, &out);

@@ -30,6 +30,8 @@ struct DltIteration
     Time commStart;  //!< the first rank may communicate
     Time commEnd;    //!< the last rank has received all; = commStart when there is nothing to send
     Time end;        //!< later of computeEnd and commEnd
+    /// Seconds of computation of a GPU in the mean; 0: all from start to computeEnd.
+    double busy{0};
 };
 
 /**
