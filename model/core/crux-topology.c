@@ -7,15 +7,23 @@
  */
 #include "crux-topology.h"
 
+#include "crux-host.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define N_KINDS	  7
+#define N_KINDS	  8
 #define MAX_NODES (UINT32_C(1) << 30)
 #define MAX_LINKS (UINT32_C(1) << 31)
 #define MAX_NICS  (UINT32_C(0xffffff) - 1) /* addresses 10.0.0.1 to 10.255.255.254 */
-#define MAX_GPUS  1024			   /* a host */
+
+/* A cable to a CPU, which gets its node and links at freeze. */
+struct late_cable {
+	struct crux_node_id a; /* CRUX_NONE: CPU number cpu_a */
+	uint32_t host, cpu_a, cpu_b;
+	uint64_t rate_bps, delay_ps;
+};
 
 struct name_entry {
 	const char *name;
@@ -27,6 +35,8 @@ struct crux_topology {
 	struct crux_link *links;
 	struct crux_host *hosts;
 	size_t n_nodes, cap_nodes, n_links, cap_links, n_hosts, cap_hosts;
+	struct late_cable *late;
+	size_t n_late, cap_late;
 	uint32_t n_gpus, n_nics;
 	uint32_t n_kind[N_KINDS];
 	bool frozen;
@@ -40,7 +50,7 @@ struct crux_topology {
 const char *crux_node_kind_name(enum crux_node_kind kind)
 {
 	static const char *const names[N_KINDS] = {"gpu", "pcie", "nvswitch", "nic",
-						   "tor", "agg",  "core"};
+						   "tor", "agg",  "core",     "cpu"};
 
 	return (unsigned)kind < N_KINDS ? names[kind] : "?";
 }
@@ -74,6 +84,7 @@ void crux_topology_destroy(struct crux_topology *topo)
 	crux_free(topo->nodes);
 	crux_free(topo->links);
 	crux_free(topo->hosts);
+	crux_free(topo->late);
 	crux_free(topo->out_first);
 	crux_free(topo->out);
 	crux_free(topo->nic_rank);
@@ -181,109 +192,155 @@ void crux_host_shape_a100(struct crux_host_shape *shape)
 	};
 }
 
-static enum crux_status check_shape(const struct crux_host_shape *shape, struct crux_error *err)
-{
-	if (shape->gpus < 1 || shape->gpus > MAX_GPUS)
-		return crux_fail(err, CRUX_RANGE, "%u GPUs a host: not in 1..%d", shape->gpus,
-				 MAX_GPUS);
-	if (shape->nics < 1 || shape->nics > shape->gpus || shape->gpus % shape->nics)
-		return crux_fail(err, CRUX_RANGE,
-				 "%u NICs a host: must be at least 1 and divide the %u GPUs",
-				 shape->nics, shape->gpus);
-	if (!shape->nvlink_bps)
-		return crux_fail(err, CRUX_RANGE, "NVLink rate 0 bit/s: must be positive");
-	if (!shape->pcie_bps)
-		return crux_fail(err, CRUX_RANGE, "PCIe rate 0 bit/s: must be positive");
-	return CRUX_OK;
-}
-
-static enum crux_status alloc_host(struct crux_host *host, const struct crux_host_shape *shape,
+static enum crux_status alloc_host(struct crux_host *host, const struct crux_host_plan *plan,
 				   struct crux_error *err)
 {
-	host->n_gpus = shape->gpus;
-	host->n_nics = shape->nics;
-	host->gpus = crux_array(shape->gpus, sizeof(*host->gpus));
-	host->nics = crux_array(shape->nics, sizeof(*host->nics));
-	host->gpu_nic = crux_array(shape->gpus, sizeof(*host->gpu_nic));
+	host->n_gpus = plan->n_gpus;
+	host->n_nics = plan->n_nics;
+	host->n_cpus = plan->n_cpus;
+	host->n_parts = plan->n_gpus + plan->n_nics + plan->n_pcie + plan->n_nvswitches;
+	host->gpus = crux_array(plan->n_gpus, sizeof(*host->gpus));
+	host->nics = crux_array(plan->n_nics, sizeof(*host->nics));
+	host->gpu_nic = crux_array(plan->n_gpus, sizeof(*host->gpu_nic));
 	if (host->gpus && host->nics && host->gpu_nic)
 		return CRUX_OK;
 	crux_free(host->gpus);
 	crux_free(host->nics);
 	crux_free(host->gpu_nic);
-	return crux_fail(err, CRUX_NOMEM, "out of memory for a host of %u GPUs", shape->gpus);
+	return crux_fail(err, CRUX_NOMEM, "out of memory for a host of %u GPUs", plan->n_gpus);
+}
+
+/* @p n parts of a kind; room is reserved. The first one's id. */
+static struct crux_node_id put_parts(struct crux_topology *topo, enum crux_node_kind kind,
+				     uint32_t h, uint32_t n)
+{
+	struct crux_node_id first = {(uint32_t)topo->n_nodes}, id;
+
+	for (uint32_t i = 0; i < n; i++)
+		snprintf(put_node(topo, kind, h, i, &id)->name, sizeof(topo->nodes->name),
+			 "h%u.%s%u", h, crux_node_kind_name(kind), i);
+	return first;
 }
 
 /* Nodes and cables inside a host; room is reserved, nothing can fail. */
 static void wire_host(struct crux_topology *topo, struct crux_host *host,
-		      const struct crux_host_shape *shape, uint32_t h)
+		      const struct crux_host_plan *plan, uint32_t h)
 {
-	uint32_t per_nic = shape->gpus / shape->nics, i;
-	struct crux_node_id id, pcie;
+	struct crux_node_id first[N_KINDS];
 
-	for (i = 0; i < shape->gpus; i++) {
-		struct crux_node *gpu = put_node(topo, CRUX_NODE_GPU, h, i, &host->gpus[i]);
+	first[CRUX_NODE_GPU] = put_parts(topo, CRUX_NODE_GPU, h, plan->n_gpus);
+	first[CRUX_NODE_NIC] = put_parts(topo, CRUX_NODE_NIC, h, plan->n_nics);
+	first[CRUX_NODE_PCIE_SWITCH] = put_parts(topo, CRUX_NODE_PCIE_SWITCH, h, plan->n_pcie);
+	first[CRUX_NODE_NVSWITCH] = put_parts(topo, CRUX_NODE_NVSWITCH, h, plan->n_nvswitches);
+	for (uint32_t i = 0; i < plan->n_gpus; i++)
+		host->gpus[i].v = first[CRUX_NODE_GPU].v + i;
+	for (uint32_t i = 0; i < plan->n_nics; i++)
+		host->nics[i].v = first[CRUX_NODE_NIC].v + i;
+	memcpy(host->gpu_nic, plan->gpu_nic, plan->n_gpus * sizeof(*host->gpu_nic));
+	for (size_t i = 0; i < plan->n_cables; i++) {
+		const struct crux_host_cable *c = &plan->cables[i];
+		bool cpu_a = c->a.kind == CRUX_NODE_CPU, cpu_b = c->b.kind == CRUX_NODE_CPU;
+		struct crux_host_part other = cpu_b ? c->a : c->b;
+		struct crux_node_id a = {first[other.kind].v + other.index};
 
-		snprintf(gpu->name, sizeof(gpu->name), "h%u.gpu%u", h, i);
-		host->gpu_nic[i] = i / per_nic;
+		if (cpu_a && cpu_b)
+			a.v = CRUX_NONE;
+		if (cpu_a || cpu_b) {
+			topo->late[topo->n_late++] = (struct late_cable){
+				.a = a,
+				.host = h,
+				.cpu_a = c->a.index,
+				.cpu_b = cpu_b ? c->b.index : c->a.index,
+				.rate_bps = c->rate_bps,
+				.delay_ps = plan->delay_ps,
+			};
+		} else {
+			bool nvlink = crux_host_cable_is_nvlink(c);
+
+			host->nvlink |= nvlink;
+			put_cable(topo, (struct crux_node_id){first[c->a.kind].v + c->a.index},
+				  (struct crux_node_id){first[c->b.kind].v + c->b.index},
+				  nvlink ? CRUX_LINK_NVLINK : CRUX_LINK_PCIE, c->rate_bps,
+				  plan->delay_ps);
+		}
 	}
-	for (i = 0; i < shape->nics; i++) {
-		struct crux_node *nic = put_node(topo, CRUX_NODE_NIC, h, i, &host->nics[i]);
+}
 
-		snprintf(nic->name, sizeof(nic->name), "h%u.nic%u", h, i);
-	}
-	for (i = 0; i < shape->nics; i++) {
-		struct crux_node *sw = put_node(topo, CRUX_NODE_PCIE_SWITCH, h, i, &pcie);
-		uint32_t g;
+static enum crux_status reserve_host(struct crux_topology *topo, const struct crux_host_plan *plan,
+				     struct crux_error *err)
+{
+	size_t parts = (size_t)plan->n_gpus + plan->n_nics + plan->n_pcie + plan->n_nvswitches;
+	void *hosts = topo->hosts, *late;
+	enum crux_status status = reserve_nodes(topo, parts, err);
 
-		snprintf(sw->name, sizeof(sw->name), "h%u.pcie%u", h, i);
-		for (g = i * per_nic; g < (i + 1) * per_nic; g++)
-			put_cable(topo, host->gpus[g], pcie, CRUX_LINK_PCIE, shape->pcie_bps,
-				  shape->intra_delay_ps);
-		put_cable(topo, pcie, host->nics[i], CRUX_LINK_PCIE, shape->pcie_bps,
-			  shape->intra_delay_ps);
-	}
-	snprintf(put_node(topo, CRUX_NODE_NVSWITCH, h, 0, &id)->name, sizeof(topo->nodes->name),
-		 "h%u.nvswitch0", h);
-	for (i = 0; i < shape->gpus; i++)
-		put_cable(topo, host->gpus[i], id, CRUX_LINK_NVLINK, shape->nvlink_bps,
-			  shape->intra_delay_ps);
+	if (!status)
+		status = reserve_links(topo, 2 * plan->n_cables, err);
+	if (status)
+		return status;
+	status = crux_reserve(&hosts, &topo->cap_hosts, topo->n_hosts + 1, sizeof(*topo->hosts),
+			      err);
+	topo->hosts = hosts;
+	if (status || !plan->n_cpus)
+		return status;
+	late = topo->late;
+	status = crux_reserve(&late, &topo->cap_late, topo->n_late + plan->n_cables,
+			      sizeof(*topo->late), err);
+	topo->late = late;
+	return status;
+}
+
+enum crux_status crux_topology_add_host_plan(struct crux_topology *topo,
+					     const struct crux_host_plan *plan, const char *name,
+					     uint32_t *out_host, struct crux_error *err)
+{
+	enum crux_status status = must_be_open(topo, err);
+	struct crux_host host = {.tor_group = CRUX_NONE, .cpu = {CRUX_NONE}};
+	uint32_t h = (uint32_t)topo->n_hosts;
+
+	if (status || (status = crux_host_plan_check(plan, err)))
+		return status;
+	if (name && (!name[0] || strlen(name) >= sizeof(host.name)))
+		return crux_fail(err, CRUX_RANGE, "host name \"%.80s\": 1 to %zu characters", name,
+				 sizeof(host.name) - 1);
+	status = reserve_host(topo, plan, err);
+	if (status || (status = alloc_host(&host, plan, err)))
+		return status;
+	if (name)
+		memcpy(host.name, name, strlen(name) + 1);
+	else
+		snprintf(host.name, sizeof(host.name), "h%u", h);
+	wire_host(topo, &host, plan, h);
+	topo->hosts[topo->n_hosts++] = host;
+	topo->n_gpus += plan->n_gpus;
+	topo->n_nics += plan->n_nics;
+	*out_host = h;
+	return CRUX_OK;
 }
 
 enum crux_status crux_topology_add_host(struct crux_topology *topo,
 					const struct crux_host_shape *shape, const char *name,
 					uint32_t *out_host, struct crux_error *err)
 {
+	const struct crux_host_layout layout = {
+		.gpus = shape->gpus,
+		.nics = shape->nics,
+		.nvlink_bps = shape->nvlink_bps,
+		.pcie_bps = shape->pcie_bps,
+		.intra_delay_ps = shape->intra_delay_ps,
+	};
+	struct crux_host_plan plan;
 	enum crux_status status = must_be_open(topo, err);
-	struct crux_host host = {.tor_group = CRUX_NONE};
-	uint32_t h = (uint32_t)topo->n_hosts;
-	void *hosts;
 
-	if (status || (status = check_shape(shape, err)))
-		return status;
-	if (name && (!name[0] || strlen(name) >= sizeof(host.name)))
-		return crux_fail(err, CRUX_RANGE, "host name \"%.80s\": 1 to %zu characters", name,
-				 sizeof(host.name) - 1);
-	status = reserve_nodes(topo, (size_t)shape->gpus + 2 * (size_t)shape->nics + 1, err);
-	if (!status)
-		status =
-			reserve_links(topo, 4 * (size_t)shape->gpus + 2 * (size_t)shape->nics, err);
 	if (status)
 		return status;
-	hosts = topo->hosts;
-	status = crux_reserve(&hosts, &topo->cap_hosts, topo->n_hosts + 1, sizeof(host), err);
-	topo->hosts = hosts;
-	if (status || (status = alloc_host(&host, shape, err)))
+	if (!shape->nvlink_bps)
+		return crux_fail(err, CRUX_RANGE, "NVLink rate 0 bit/s: must be positive");
+	status = crux_host_plan_layout(&layout, &plan, err);
+	if (status)
 		return status;
-	if (name)
-		memcpy(host.name, name, strlen(name) + 1);
-	else
-		snprintf(host.name, sizeof(host.name), "h%u", h);
-	wire_host(topo, &host, shape, h);
-	topo->hosts[topo->n_hosts++] = host;
-	topo->n_gpus += shape->gpus;
-	topo->n_nics += shape->nics;
-	*out_host = h;
-	return CRUX_OK;
+	status = crux_topology_add_host_plan(topo, &plan, name, out_host, err);
+	crux_host_plan_clear(&plan);
+	return status;
 }
 
 enum crux_status crux_topology_add_cable(struct crux_topology *topo, struct crux_node_id a,
@@ -406,17 +463,48 @@ static void drop_adjacency(struct crux_topology *topo)
 	topo->by_name = NULL;
 }
 
-enum crux_status crux_topology_freeze(struct crux_topology *topo, struct crux_error *err)
+/* CPUs and their cables, behind all other nodes and links. */
+static enum crux_status add_cpus(struct crux_topology *topo, struct crux_error *err)
 {
-	enum crux_status status = must_be_open(topo, err);
+	size_t cpus = 0, h, i;
+	enum crux_status status;
 
+	for (h = 0; h < topo->n_hosts; h++)
+		cpus += topo->hosts[h].n_cpus;
+	status = cpus ? reserve_nodes(topo, cpus, err) : CRUX_OK;
+	if (!status && topo->n_late)
+		status = reserve_links(topo, 2 * topo->n_late, err);
 	if (status)
 		return status;
-	if (!topo->n_hosts)
-		return crux_fail(err, CRUX_INVALID, "the topology has no hosts");
-	if (topo->n_nics > MAX_NICS)
-		return crux_fail(err, CRUX_LIMIT, "%u NICs: only %u have addresses", topo->n_nics,
-				 MAX_NICS);
+	for (h = 0; h < topo->n_hosts; h++)
+		if (topo->hosts[h].n_cpus)
+			topo->hosts[h].cpu =
+				put_parts(topo, CRUX_NODE_CPU, (uint32_t)h, topo->hosts[h].n_cpus);
+	for (i = 0; i < topo->n_late; i++) {
+		const struct late_cable *c = &topo->late[i];
+		uint32_t cpu = topo->hosts[c->host].cpu.v;
+		struct crux_node_id a = c->a, b = {cpu + c->cpu_b};
+
+		if (a.v == CRUX_NONE)
+			a.v = cpu + c->cpu_a;
+		put_cable(topo, a, b, CRUX_LINK_PCIE, c->rate_bps, c->delay_ps);
+	}
+	return CRUX_OK;
+}
+
+/* A topology that could not be frozen can be added to, and frozen again. */
+static void drop_cpus(struct crux_topology *topo, size_t n_nodes, size_t n_links)
+{
+	topo->n_nodes = n_nodes;
+	topo->n_links = n_links;
+	for (size_t h = 0; h < topo->n_hosts; h++)
+		topo->hosts[h].cpu.v = CRUX_NONE;
+}
+
+static enum crux_status freeze_whole(struct crux_topology *topo, struct crux_error *err)
+{
+	enum crux_status status;
+
 	topo->out_first = crux_zeroed(topo->n_nodes + 1, sizeof(*topo->out_first));
 	topo->out = crux_array(topo->n_links, sizeof(*topo->out));
 	topo->nic_rank = crux_array(topo->n_nodes, sizeof(*topo->nic_rank));
@@ -429,6 +517,26 @@ enum crux_status crux_topology_freeze(struct crux_topology *topo, struct crux_er
 	status = check_whole(topo, err);
 	if (status)
 		drop_adjacency(topo);
+	return status;
+}
+
+enum crux_status crux_topology_freeze(struct crux_topology *topo, struct crux_error *err)
+{
+	enum crux_status status = must_be_open(topo, err);
+	size_t n_nodes = topo->n_nodes, n_links = topo->n_links;
+
+	if (status)
+		return status;
+	if (!topo->n_hosts)
+		return crux_fail(err, CRUX_INVALID, "the topology has no hosts");
+	if (topo->n_nics > MAX_NICS)
+		return crux_fail(err, CRUX_LIMIT, "%u NICs: only %u have addresses", topo->n_nics,
+				 MAX_NICS);
+	status = add_cpus(topo, err);
+	if (!status)
+		status = freeze_whole(topo, err);
+	if (status)
+		drop_cpus(topo, n_nodes, n_links);
 	else
 		topo->frozen = true;
 	return status;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only
  *
- * crux-topology: the cluster as a graph of GPUs, PCIe switches, NVSwitches, NICs
- * and network switches, joined by directed links; shortest paths; ECMP.
+ * crux-topology: the cluster as a graph of GPUs, CPUs, PCIe switches, NVSwitches, NICs
+ * and network switches, joined by directed links; shortest paths; ECMP. Any other host than the
+ * regular one here, and the ways inside a host: crux-host.h.
  *
  * Place: model/core (C11). Depends on crux-base. Immutable once frozen.
  *
@@ -32,8 +33,9 @@ enum crux_node_kind {
 	CRUX_NODE_TOR,
 	CRUX_NODE_AGG,
 	CRUX_NODE_CORE,
+	CRUX_NODE_CPU, /**< root complex and host memory of a socket */
 };
-/** "gpu", "pcie", "nvswitch", "nic", "tor", "agg", "core". */
+/** "gpu", "pcie", "nvswitch", "nic", "tor", "agg", "core", "cpu". */
 const char *crux_node_kind_name(enum crux_node_kind kind);
 
 enum crux_link_kind {
@@ -64,6 +66,10 @@ struct crux_host {
 	struct crux_node_id *nics; /**< [n_nics] */
 	uint32_t *gpu_nic;	   /**< [n_gpus] in 0..n_nics-1 */
 	uint32_t tor_group;	   /**< number of the ToR of its first NIC (placement) */
+	uint32_t n_cpus;	   /**< ids rise from cpu on; 0: host memory is not modelled */
+	struct crux_node_id cpu;   /**< first CPU, from the freezing on; else CRUX_NONE */
+	uint32_t n_parts;	   /**< nodes of the host but its CPUs: ids rise from gpus[0] on */
+	bool nvlink;		   /**< some NVLink */
 };
 
 struct crux_topology;
@@ -77,7 +83,7 @@ enum crux_status crux_topology_add_switch(struct crux_topology *topo, enum crux_
 					  const char *name, struct crux_node_id *out,
 					  struct crux_error *err);
 
-/** What a host is made of. Zero or negative rates and counts are refused. */
+/** A regular host with NVSwitch and without CPU. Zero rates and counts are refused. */
 struct crux_host_shape {
 	uint32_t gpus;	     /**< GPUs a host, 1.. (default 8) */
 	uint32_t nics;	     /**< NICs a host, 1.. gpus; must divide gpus (default 4) */
