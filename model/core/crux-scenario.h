@@ -73,6 +73,7 @@ struct crux_scenario {
 	struct crux_flow *flows;      /**< what problem.flows points to */
 	struct crux_flow_role *roles; /**< [n_flows] */
 	struct crux_problem problem;  /**< over all links of topo; points into this scenario */
+	bool programs; /**< every job runs a program (crux-program.h); else every one is simple */
 	char *assumptions; /**< lines: what the input lacked and what was assumed; "" if nothing */
 };
 

@@ -91,6 +91,9 @@ struct crux_job {
 	struct crux_program *program;
 	struct crux_wiring *wiring;
 	struct crux_gpu_ref *rank_gpu;
+	double stop_s;	  /**< killed at this time; 0: never */
+	double jitter;	  /**< relative standard deviation of computation times; programs only */
+	double *slowness; /**< [n_gpus] by rank: factor on computation; NULL: 1; programs only */
 };
 
 /**
