@@ -19,7 +19,8 @@
 extern "C" {
 #endif
 
-#define CRUX_FLOW_ENDS 3 /**< most fixed links at either end: GPU-PCIe, PCIe-NIC, NIC-ToR */
+/** Most fixed links at either end: GPU - PCIe switch - CPU - CPU - PCIe switch - NIC - ToR is 6. */
+#define CRUX_FLOW_ENDS 6
 
 /** Traffic of one job between two points, once per iteration. */
 struct crux_flow {
