@@ -7,9 +7,11 @@
 
 #include "crux-scenario-helper.h"
 
+#include "ns3/crux-event-heap.h"
 #include "ns3/crux-spec.h"
 #include "ns3/global-value.h"
 #include "ns3/string.h"
+#include "ns3/type-id.h"
 
 #include <algorithm>
 #include <iostream>
@@ -21,6 +23,12 @@ namespace ns3
 CruxCommandLine::CruxCommandLine(const std::string& program)
     : m_program(program)
 {
+    TypeIdValue scheduler;
+    GlobalValue::GetValueByName("SchedulerType", scheduler);
+    if (scheduler.Get().GetName() == "ns3::MapScheduler") // nobody chose
+    {
+        GlobalValue::Bind("SchedulerType", TypeIdValue(CruxEventHeap::GetTypeId()));
+    }
 }
 
 void

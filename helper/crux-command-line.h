@@ -27,6 +27,8 @@ namespace ns3
  * CommandLine. Anything else that is wrong (an unknown option, no value, a number with something
  * behind it or outside its range, a stray word) ends the program with one line on standard error
  * and a non-zero exit code.
+ * Events are kept by CruxEventHeap, which is faster here and keeps the same order, unless another
+ * scheduler than ns-3's MapScheduler was chosen before or "--SchedulerType=" chooses one.
  */
 class CruxCommandLine
 {

@@ -11,24 +11,59 @@
  * number of flows, then "source destination bytes after" (after: index of the flow whose end
  * starts this one, -1: at once). Expected for a at 1000 B: 100,000 packets x 1082 B x 8 /
  * 100 Gbit/s + the last packet's second link 86.56 ns + 2 us = 8.658 ms.
+ *
+ * A packet-hop is a data packet that has crossed a link; ACKs, CNPs and PFC frames are not
+ * counted, but their events are. Times are user CPU time, since the machine may be shared; several
+ * schedulers take turns, run by run. Bars (k packet-hops/s, where empty events are 3.7 M/s with
+ * 5,000 pending in PriorityQueueScheduler; they scale with that rate): an ACK for each packet a, b
+ * 1,000, c, d 800; fewer ACKs: c 1,300. --check=1 makes a median below the bar an error.
  */
-#include "ns3/command-line.h"
 #include "ns3/config.h"
+#include "ns3/crux-command-line.h"
 #include "ns3/crux-roce-helper.h"
 #include "ns3/crux-roce-monitor.h"
 #include "ns3/crux-topology.h"
+#include "ns3/scheduler.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
-#include <chrono>
+#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <iterator>
 #include <map>
+#include <new>
+#include <sstream>
 #include <sys/resource.h>
 #include <vector>
+
+/** Allocations by C++ in the whole program. */
+static uint64_t g_allocations;
+
+void*
+operator new(std::size_t size)
+{
+    g_allocations++;
+    if (void* p = std::malloc(size ? size : 1))
+    {
+        return p;
+    }
+    throw std::bad_alloc();
+}
+
+void
+operator delete(void* p) noexcept
+{
+    std::free(p);
+}
+
+void
+operator delete(void* p, std::size_t) noexcept
+{
+    std::free(p);
+}
 
 using namespace ns3;
 
@@ -44,15 +79,18 @@ struct Flow
     int64_t after;  //!< flow whose end starts it
 };
 
+/** User CPU time of this process, s. */
 double
-Seconds()
+UserSeconds()
 {
-    using namespace std::chrono;
-    return duration<double>(steady_clock::now().time_since_epoch()).count();
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return double(usage.ru_utime.tv_sec) + double(usage.ru_utime.tv_usec) * 1e-6;
 }
 
+/** Read a workload, the sizes times @p factor. */
 bool
-ReadFlows(const std::string& path, std::vector<Flow>& flows)
+ReadFlows(const std::string& path, double factor, std::vector<Flow>& flows)
 {
     std::ifstream in(path);
     size_t n = 0;
@@ -68,6 +106,7 @@ ReadFlows(const std::string& path, std::vector<Flow>& flows)
         {
             return false;
         }
+        f.bytes = std::max<uint64_t>(1, static_cast<uint64_t>(double(f.bytes) * factor));
     }
     return true;
 }
@@ -89,6 +128,7 @@ class Bench
             BuildClos(4, 4, 4);
         }
         m_roce.InstallRoutes();
+        m_roce.AssignStreams(1); // every run marks the same packets
         for (uint32_t i = 0; i < flows.size(); i++)
         {
             if (flows[i].after < 0)
@@ -198,22 +238,140 @@ Empty()
     }
 }
 
-/** Events per second of ns-3's engine with 100 pending. */
+/** Events per second of ns-3's engine with @p pending of them waiting. */
 double
-EmptyEventRate(const ObjectFactory& scheduler)
+EmptyEventRate(const ObjectFactory& scheduler, uint64_t pending)
 {
-    constexpr uint64_t n = 2000000;
     Simulator::SetScheduler(scheduler);
-    g_left = n;
-    for (int i = 0; i < 100; i++)
+    g_left = 2000000;
+    for (uint64_t i = 0; i < pending; i++)
     {
         Simulator::Schedule(Time(i), &Empty);
     }
-    const double begin = Seconds();
+    const double begin = UserSeconds();
     Simulator::Run();
-    const double rate = Simulator::GetEventCount() / (Seconds() - begin);
+    const double rate = double(Simulator::GetEventCount()) / (UserSeconds() - begin);
     Simulator::Destroy();
     return rate;
+}
+
+/** What the command line says. */
+struct Options
+{
+    std::string workload{"a"};                             //!< a to d
+    std::string folder{"test/data/bench"};                 //!< of the workloads
+    std::string schedulers{"ns3::PriorityQueueScheduler"}; //!< types, with commas between them
+    std::string control{"ns3::RoceDcqcn"};                 //!< type
+    std::string resolution{"ps"};                          //!< ps or ns
+    double factor{1};                                      //!< of the sizes
+    uint64_t runs{3};                                      //!< of each scheduler
+    uint64_t payload{1000};                                //!< bytes
+    uint64_t ackEvery{16};                                 //!< packets
+    uint64_t ackBytes{0};                                  //!< bytes
+    uint64_t check{0};                                     //!< whether the bar counts
+};
+
+/** One run. */
+struct Result
+{
+    double seconds{0};       //!< user CPU time
+    uint64_t hops{0};        //!< packet-hops
+    uint64_t events{0};      //!< of the engine
+    uint64_t allocations{0}; //!< while it ran
+    Time last;               //!< end of the last flow
+};
+
+/** Run the workload once; ends the program when a flow does not complete. */
+Result
+Run(const std::vector<Flow>& flows, char workload, const ObjectFactory& scheduler)
+{
+    Result r;
+    Simulator::SetScheduler(scheduler);
+    Bench bench(flows, workload);
+    const uint64_t allocations = g_allocations;
+    const double begin = UserSeconds();
+    Simulator::Run();
+    r.seconds = UserSeconds() - begin;
+    r.allocations = g_allocations - allocations;
+    r.hops = RoceMonitor::GetPacketHops();
+    r.events = Simulator::GetEventCount();
+    r.last = bench.m_last;
+    if (bench.m_done != flows.size())
+    {
+        std::cerr << "crux-bench-roce: " << bench.m_done << " of " << flows.size()
+                  << " flows completed\n";
+        std::exit(1);
+    }
+    Simulator::Destroy();
+    return r;
+}
+
+/** The bar in k packet-hops/s for empty events of 3.7 M/s, 0 where there is none. */
+double
+Bar(const Options& o)
+{
+    const char w = o.workload[0];
+    if (o.payload != 1000)
+    {
+        return 0;
+    }
+    if (o.ackEvery == 1)
+    {
+        return w == 'a' || w == 'b' ? 1000 : 800;
+    }
+    return w == 'c' ? 1300 : 0;
+}
+
+/** Print the median of a scheduler's runs. \return whether it reaches the bar */
+bool
+Report(const Options& o, const std::string& scheduler, std::vector<Result> runs, double empty)
+{
+    std::sort(runs.begin(), runs.end(), [](const Result& a, const Result& b) {
+        return a.seconds < b.seconds;
+    });
+    const Result& r = runs[runs.size() / 2];
+    const double rate = double(r.hops) / r.seconds / 1e3;
+    const double bar = Bar(o) * empty / 3.7e6;
+    std::cout << o.workload << ": last flow ends at " << r.last.GetSeconds() * 1e3 << " ms; "
+              << r.hops << " packet-hops in " << r.seconds << " s (" << runs.front().seconds
+              << " to " << runs.back().seconds << ") = " << rate << " k packet-hops/s, "
+              << r.seconds * 1e9 / double(r.hops) << " ns each; " << double(r.events) / r.hops
+              << " events and " << double(r.allocations) / r.hops << " allocations per packet-hop; "
+              << scheduler;
+    if (bar > 0)
+    {
+        std::cout << "; bar " << bar << " k packet-hops/s";
+    }
+    std::cout << std::endl;
+    return rate >= bar;
+}
+
+/** Read the command line; ends the program when it is wrong. */
+Options
+Parse(int argc, char* argv[])
+{
+    Options o;
+    CruxCommandLine cmd("crux-bench-roce");
+    cmd.Add("workload", "a, b, c or d", o.workload);
+    cmd.Add("folder", "where a.flows to d.flows are", o.folder);
+    cmd.Add("factor", "the sizes of the flows are multiplied by it", o.factor, 1e-6, 1e6);
+    cmd.Add("runs", "how often; the median is printed", o.runs, 1, 1000);
+    cmd.Add("payload", "payload of a packet, bytes", o.payload, 1, 65491);
+    cmd.Add("ackEvery", "packets per ACK", o.ackEvery, 1, 4096);
+    cmd.Add("ackBytes", "bytes per ACK, 0: by packets alone", o.ackBytes, 0, 1 << 30);
+    cmd.Add("control", "type of congestion control", o.control);
+    cmd.Add("scheduler",
+            "types of ns-3's event schedulers, with commas between them; they take turns",
+            o.schedulers);
+    cmd.Add("resolution", "ps or ns", o.resolution);
+    cmd.Add("check", "1: a median below the bar is an error", o.check, 0, 1);
+    cmd.Parse(argc, argv);
+    if (o.resolution != "ps" && o.resolution != "ns")
+    {
+        std::cerr << "crux-bench-roce: --resolution=" << o.resolution << " is neither ps nor ns\n";
+        std::exit(1);
+    }
+    return o;
 }
 
 } // namespace
@@ -221,70 +379,48 @@ EmptyEventRate(const ObjectFactory& scheduler)
 int
 main(int argc, char* argv[])
 {
-    std::string workload = "a";
-    std::string folder = "test/data/bench";
-    std::string schedulerName = "ns3::PriorityQueueScheduler";
-    std::string resolution = "ps";
-    uint32_t runs = 3;
-    uint32_t payload = 1000;
-    uint32_t ackEvery = 16;
-    CommandLine cmd;
-    cmd.AddValue("workload", "a, b, c or d", workload);
-    cmd.AddValue("folder", "where a.flows to d.flows are", folder);
-    cmd.AddValue("runs", "how often; the median is printed", runs);
-    cmd.AddValue("payload", "payload of a packet, bytes", payload);
-    cmd.AddValue("ackEvery", "packets per ACK", ackEvery);
-    cmd.AddValue("scheduler", "type of ns-3's event scheduler", schedulerName);
-    cmd.AddValue("resolution", "ps or ns", resolution);
-    cmd.Parse(argc, argv);
-    if (resolution != "ps" && resolution != "ns")
-    {
-        std::cerr << "crux-bench-roce: --resolution=" << resolution << " is neither ps nor ns\n";
-        return 1;
-    }
-    Time::SetResolution(resolution == "ps" ? Time::PS : Time::NS);
+    const Options o = Parse(argc, argv);
+    Time::SetResolution(o.resolution == "ps" ? Time::PS : Time::NS);
     std::vector<Flow> flows;
-    const std::string path = folder + "/" + workload + ".flows";
-    if (workload.size() != 1 || runs == 0 || !ReadFlows(path, flows))
+    const std::string path = o.folder + "/" + o.workload + ".flows";
+    if (o.workload.size() != 1 || !ReadFlows(path, o.factor, flows))
     {
         std::cerr << "crux-bench-roce: cannot read flows from " << path << "\n";
         return 1;
     }
-    Config::SetDefault("ns3::RoceQueuePair::Payload", UintegerValue(payload));
-    Config::SetDefault("ns3::RoceQueuePair::AckEvery", UintegerValue(ackEvery));
-    ObjectFactory scheduler;
-    scheduler.SetTypeId(schedulerName);
-    const double empty = EmptyEventRate(scheduler);
-    std::vector<double> wall;
-    uint64_t hops = 0;
-    uint64_t events = 0;
-    Time last;
-    for (uint32_t r = 0; r < runs; r++)
+    std::vector<std::string> names;
+    std::istringstream list(o.schedulers);
+    for (std::string name; std::getline(list, name, ',');)
     {
-        Simulator::SetScheduler(scheduler);
-        Bench bench(flows, workload[0]);
-        const double begin = Seconds();
-        Simulator::Run();
-        wall.push_back(Seconds() - begin);
-        hops = RoceMonitor::GetPacketHops();
-        events = Simulator::GetEventCount();
-        last = bench.m_last;
-        if (bench.m_done != flows.size())
+        TypeId type;
+        if (!TypeId::LookupByNameFailSafe(name, &type) || !type.IsChildOf(Scheduler::GetTypeId()))
         {
-            std::cerr << "crux-bench-roce: " << bench.m_done << " of " << flows.size()
-                      << " flows completed\n";
+            std::cerr << "crux-bench-roce: " << name << " is not a scheduler of events\n";
             return 1;
         }
-        Simulator::Destroy();
+        names.push_back(name);
     }
-    std::sort(wall.begin(), wall.end());
-    const double median = wall[wall.size() / 2];
+    Config::SetDefault("ns3::RoceQueuePair::Payload", UintegerValue(o.payload));
+    Config::SetDefault("ns3::RoceQueuePair::AckEvery", UintegerValue(o.ackEvery));
+    Config::SetDefault("ns3::RoceQueuePair::AckBytes", UintegerValue(o.ackBytes));
+    Config::SetDefault("ns3::RoceQueuePair::CongestionControl", StringValue(o.control));
+    const double empty = EmptyEventRate(ObjectFactory("ns3::PriorityQueueScheduler"), 5000);
+    std::vector<std::vector<Result>> results(names.size());
+    for (uint64_t r = 0; r < o.runs; r++)
+    {
+        for (size_t i = 0; i < names.size(); i++)
+        {
+            results[i].push_back(Run(flows, o.workload[0], ObjectFactory(names[i])));
+        }
+    }
+    bool reached = true;
+    for (size_t i = 0; i < names.size(); i++)
+    {
+        reached = Report(o, names[i], results[i], empty) && reached;
+    }
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
-    std::cout << workload << ": last flow ends at " << last.GetSeconds() * 1e3 << " ms; " << hops
-              << " packet-hops in " << median << " s = " << hops / median / 1e3
-              << " k packet-hops/s; " << double(events) / hops << " events per packet-hop, "
-              << events / median / 1e6 << " M events/s (empty events: " << empty / 1e6
-              << " M/s); peak memory " << usage.ru_maxrss / 1024 << " MB" << std::endl;
-    return 0;
+    std::cout << "empty events: " << empty / 1e6 << " M/s; peak memory " << usage.ru_maxrss / 1024
+              << " MB" << std::endl;
+    return o.check && !reached;
 }
