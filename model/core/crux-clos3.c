@@ -51,7 +51,7 @@ static enum crux_status check(const struct crux_clos3 *c, struct crux_error *err
 	if (c->delay_ns > UINT64_C(1000000000))
 		return crux_fail(err, CRUX_RANGE, "delay %llu ns: at most 1e9",
 				 (unsigned long long)c->delay_ns);
-	return CRUX_OK;
+	return crux_host_check_tors(c->host, c->rails, c->tors, err);
 }
 
 static enum crux_status add_switch(struct crux_topology *topo, enum crux_node_kind kind,
@@ -64,28 +64,28 @@ static enum crux_status add_switch(struct crux_topology *topo, enum crux_node_ki
 	return crux_topology_add_switch(topo, kind, name, out, err);
 }
 
-static enum crux_status add_hosts(struct crux_topology *topo, const struct crux_clos3 *c,
-				  struct crux_node_id tor, struct crux_error *err)
+/* ToR number t of a pod, and with the last of a group the group's hosts. group: its ToR. */
+static enum crux_status add_tor(struct crux_topology *topo, const struct crux_clos3 *c,
+				uint32_t pod, uint32_t t, struct crux_node_id *group,
+				struct crux_error *err)
 {
-	enum crux_status status = CRUX_OK;
+	uint32_t size = crux_host_group(c->host, c->rails);
+	enum crux_status status =
+		add_switch(topo, CRUX_NODE_TOR, pod * c->tors + t, &group[t % size], err);
 
-	for (uint32_t h = 0; !status && h < c->hosts; h++) {
-		uint32_t host;
-
-		status = crux_topology_add_host(topo, &c->shape, NULL, &host, err);
-		for (uint32_t i = 0; !status && i < c->shape.nics; i++)
-			status = crux_topology_add_cable(topo,
-							 crux_topology_host(topo, host)->nics[i],
-							 tor, c->nic_bps, c->delay_ns * 1000, err);
-	}
+	if (!status && t % size == size - 1)
+		status = crux_host_add(topo, c->host, c->rails, c->hosts, group, c->nic_bps,
+				       c->delay_ns * 1000, err);
 	return status;
 }
 
-/* Pod number `pod`: its aggregation switches go to agg[0..aggs). */
+/* Pod number `pod`: its aggregation switches go to agg[0..aggs), a group's ToR behind them. */
 static enum crux_status wire_pod(struct crux_topology *topo, const struct crux_clos3 *c,
 				 uint32_t pod, const struct crux_node_id *core,
 				 struct crux_node_id *agg, struct crux_error *err)
 {
+	struct crux_node_id *group = agg + c->aggs;
+	uint32_t size = crux_host_group(c->host, c->rails);
 	enum crux_status status = CRUX_OK;
 
 	for (uint32_t a = 0; !status && a < c->aggs; a++) {
@@ -96,13 +96,9 @@ static enum crux_status wire_pod(struct crux_topology *topo, const struct crux_c
 							 c->core_bps, c->delay_ns * 1000, err);
 	}
 	for (uint32_t t = 0; !status && t < c->tors; t++) {
-		struct crux_node_id tor;
-
-		status = add_switch(topo, CRUX_NODE_TOR, pod * c->tors + t, &tor, err);
-		if (!status)
-			status = add_hosts(topo, c, tor, err);
+		status = add_tor(topo, c, pod, t, group, err);
 		for (uint32_t i = 0; !status && i < c->aggs * c->uplinks; i++)
-			status = crux_topology_add_cable(topo, tor, agg[i / c->uplinks],
+			status = crux_topology_add_cable(topo, group[t % size], agg[i / c->uplinks],
 							 c->uplink_bps, c->delay_ns * 1000, err);
 	}
 	return status;
@@ -130,7 +126,9 @@ enum crux_status crux_clos3_build(const struct crux_clos3 *clos, struct crux_top
 
 	if (status)
 		return status;
-	switches = crux_array((size_t)clos->aggs * clos->cores + clos->aggs, sizeof(*switches));
+	switches = crux_array((size_t)clos->aggs * clos->cores + clos->aggs +
+				      crux_host_group(clos->host, clos->rails),
+			      sizeof(*switches));
 	if (!switches)
 		return crux_fail(err, CRUX_NOMEM, "out of memory for the switches");
 	status = crux_topology_create(&topo, err);
@@ -148,7 +146,7 @@ enum crux_status crux_clos3_build(const struct crux_clos3 *clos, struct crux_top
 static enum crux_status assume(const struct crux_clos3 *c, struct crux_text *text,
 			       struct crux_error *err)
 {
-	double host = (double)c->hosts * c->shape.nics * (double)c->nic_bps;
+	double host = c->hosts * crux_host_tor_bps(c->host, c->rails, (double)c->nic_bps);
 	double up = (double)c->aggs * c->uplinks * (double)c->uplink_bps;
 	double below = (double)c->tors * c->uplinks * (double)c->uplink_bps;
 	double core = (double)c->cores * (double)c->core_bps;
@@ -161,6 +159,24 @@ static enum crux_status assume(const struct crux_clos3 *c, struct crux_text *tex
 	if (!status)
 		status = crux_text_add(text, err, "clos3: delay of each network link %llu ns\n",
 				       (unsigned long long)c->delay_ns);
+	return status ? status : crux_host_notes(c->host, c->rails, "clos3", text, err);
+}
+
+static enum crux_status build_and_assume(const struct crux_clos3 *clos, struct crux_topology **out,
+					 struct crux_text *assumptions, struct crux_error *err)
+{
+	struct crux_topology *topo;
+	enum crux_status status = crux_clos3_build(clos, &topo, err);
+
+	if (status) {
+		crux_fail_prefix(err, "clos3: ");
+		return status;
+	}
+	status = assume(clos, assumptions, err);
+	if (status)
+		crux_topology_destroy(topo);
+	else
+		*out = topo;
 	return status;
 }
 
@@ -169,10 +185,11 @@ enum crux_status crux_clos3_from_spec(const struct crux_spec *spec, struct crux_
 {
 	uint64_t pods = 4, tors = 4, hosts = 4, aggs = 2, cores = 2, uplinks = 1;
 	double core_gbps = 200;
+	bool tors_given = false;
 	struct crux_host_keys host;
-	struct crux_spec_key keys[CRUX_N_HOST_KEYS + 7] = {
+	const struct crux_spec_key keys[] = {
 		{"pods", &pods, NULL, 1, 65536, NULL},
-		{"tors", &tors, NULL, 1, 65536, NULL},
+		{"tors", &tors, NULL, 1, 65536, &tors_given},
 		{"hosts", &hosts, NULL, 1, 65536, NULL},
 		{"aggs", &aggs, NULL, 1, 65536, NULL},
 		{"cores", &cores, NULL, 1, 65536, NULL},
@@ -185,10 +202,12 @@ enum crux_status crux_clos3_from_spec(const struct crux_spec *spec, struct crux_
 	if (spec->word)
 		return crux_fail(err, CRUX_SYNTAX, "clos3: \"%.40s\" is not key=value", spec->word);
 	crux_host_keys_default(&host);
-	crux_host_keys_describe(&host, keys + 7);
-	status = crux_spec_apply(spec, keys, CRUX_N_HOST_KEYS + 7, err);
+	status = crux_host_keys_apply(spec, &host, true, keys, sizeof(keys) / sizeof(keys[0]),
+				      assumptions, err);
 	if (status)
 		return status;
+	if (!tors_given)
+		tors *= crux_host_group(&host.plan, host.rails);
 	clos = (struct crux_clos3){
 		.pods = (uint32_t)pods,
 		.tors = (uint32_t)tors,
@@ -196,19 +215,14 @@ enum crux_status crux_clos3_from_spec(const struct crux_spec *spec, struct crux_
 		.aggs = (uint32_t)aggs,
 		.cores = (uint32_t)cores,
 		.uplinks = (uint32_t)uplinks,
+		.host = &host.plan,
+		.rails = host.rails,
 		.nic_bps = crux_gbps(host.nic_gbps),
 		.uplink_bps = crux_gbps(host.uplink_gbps),
 		.core_bps = crux_gbps(core_gbps),
 		.delay_ns = host.delay_ns,
 	};
-	crux_host_keys_shape(&host, &clos.shape);
-	status = crux_clos3_build(&clos, out, err);
-	if (status) {
-		crux_fail_prefix(err, "clos3: ");
-		return status;
-	}
-	status = assume(&clos, assumptions, err);
-	if (status)
-		crux_topology_destroy(*out);
+	status = build_and_assume(&clos, out, assumptions, err);
+	crux_host_keys_clear(&host);
 	return status;
 }

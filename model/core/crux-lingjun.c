@@ -346,15 +346,14 @@ static enum crux_status add_host(struct crux_topology *topo, const struct row *r
 				 const struct lingjun_keys *k, struct crux_node_id tor,
 				 struct crux_error *err)
 {
-	struct crux_host_shape shape;
+	const struct crux_host_plan *plan = &k->host.plan;
 	uint32_t host, i;
-	enum crux_status status;
+	enum crux_status status = crux_topology_add_host_plan(topo, plan, r->host, &host, err);
 
-	crux_host_keys_shape(&k->host, &shape);
-	status = crux_topology_add_host(topo, &shape, r->host, &host, err);
-	for (i = 0; !status && i < shape.nics; i++)
+	for (i = 0; !status && i < plan->n_nics; i++)
 		status = crux_topology_add_cable(topo, crux_topology_host(topo, host)->nics[i], tor,
-						 crux_gbps(k->host.nic_gbps),
+						 plan->nic_bps[i] ? plan->nic_bps[i]
+								  : crux_gbps(k->host.nic_gbps),
 						 k->host.delay_ns * 1000, err);
 	return status;
 }
@@ -456,7 +455,7 @@ enum crux_status crux_lingjun_build(const struct crux_spec *spec, struct crux_to
 				    struct crux_text *assumptions, struct crux_error *err)
 {
 	struct lingjun_keys k = {.psw = 4, .dsw = 32, .core_gbps = 400};
-	struct crux_spec_key keys[CRUX_N_HOST_KEYS + 4] = {
+	const struct crux_spec_key keys[] = {
 		{"psw", &k.psw, NULL, 1, 1024, NULL},
 		{"dsw", &k.dsw, NULL, 1, 1024, NULL},
 		{"tors", &k.tors, NULL, 1, MAX_ROWS, &k.tors_given},
@@ -468,10 +467,10 @@ enum crux_status crux_lingjun_build(const struct crux_spec *spec, struct crux_to
 
 	crux_host_keys_default(&k.host);
 	k.host.uplink_gbps = 400;
-	crux_host_keys_describe(&k.host, keys + 4);
 	if (!spec->word)
 		return crux_fail(err, CRUX_SYNTAX, "lingjun: no file; lingjun:topo.csv is meant");
-	status = crux_spec_apply(spec, keys, CRUX_N_HOST_KEYS + 4, err);
+	status = crux_host_keys_apply(spec, &k.host, false, keys, sizeof(keys) / sizeof(keys[0]),
+				      assumptions, err);
 	if (!status)
 		status = load(&c, &k, err);
 	if (!status)
@@ -479,6 +478,7 @@ enum crux_status crux_lingjun_build(const struct crux_spec *spec, struct crux_to
 	if (!status)
 		status = assume(&c, &k, assumptions, err);
 	crux_free(c.rows);
+	crux_host_keys_clear(&k.host);
 	if (status)
 		crux_topology_destroy(topo);
 	else

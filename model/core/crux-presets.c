@@ -3,7 +3,7 @@
  * crux-presets: see crux-presets.h.
  *
  * Place: model/core (C11). Depends on crux-base, crux-topology, crux-spec,
- * crux-lingjun.
+ * crux-lingjun; keys of hosts are in crux-host-keys.c.
  */
 #include "crux-presets.h"
 
@@ -15,50 +15,6 @@
 
 #define MAX_HOSTS  UINT64_C(100000)
 #define MAX_CABLES UINT64_C(10000000)
-
-uint64_t crux_gbps(double gbps)
-{
-	return (uint64_t)llround(gbps * 1e9);
-}
-
-void crux_host_keys_default(struct crux_host_keys *values)
-{
-	*values = (struct crux_host_keys){
-		.gpus = 8,
-		.nics = 4,
-		.delay_ns = 1000,
-		.nic_gbps = 200,
-		.uplink_gbps = 200,
-		.nvlink_gbps = 2400,
-		.pcie_gbps = 256,
-	};
-}
-
-void crux_host_keys_describe(struct crux_host_keys *values, struct crux_spec_key *keys)
-{
-	const struct crux_spec_key all[CRUX_N_HOST_KEYS] = {
-		{"gpus", &values->gpus, NULL, 1, 1024, NULL},
-		{"nics", &values->nics, NULL, 1, 1024, NULL},
-		{"nic_gbps", NULL, &values->nic_gbps, 1e-6, 1e6, NULL},
-		{"uplink_gbps", NULL, &values->uplink_gbps, 1e-6, 1e6, NULL},
-		{"delay_ns", &values->delay_ns, NULL, 0, 1e9, NULL},
-		{"nvlink_gbps", NULL, &values->nvlink_gbps, 1e-6, 1e6, NULL},
-		{"pcie_gbps", NULL, &values->pcie_gbps, 1e-6, 1e6, NULL},
-	};
-
-	memcpy(keys, all, sizeof(all));
-}
-
-void crux_host_keys_shape(const struct crux_host_keys *values, struct crux_host_shape *shape)
-{
-	*shape = (struct crux_host_shape){
-		.gpus = (uint32_t)values->gpus,
-		.nics = (uint32_t)values->nics,
-		.nvlink_bps = crux_gbps(values->nvlink_gbps),
-		.pcie_bps = crux_gbps(values->pcie_gbps),
-		.intra_delay_ps = 0,
-	};
-}
 
 static enum crux_status check_clos(const struct crux_clos *clos, struct crux_error *err)
 {
@@ -84,7 +40,7 @@ static enum crux_status check_clos(const struct crux_clos *clos, struct crux_err
 	if (clos->delay_ns > UINT64_C(1000000000))
 		return crux_fail(err, CRUX_RANGE, "delay %llu ns: at most 1e9",
 				 (unsigned long long)clos->delay_ns);
-	return CRUX_OK;
+	return crux_host_check_tors(clos->host, clos->rails, clos->tors, err);
 }
 
 static enum crux_status add_switches(struct crux_topology *topo, enum crux_node_kind kind,
@@ -104,25 +60,6 @@ static enum crux_status add_switches(struct crux_topology *topo, enum crux_node_
 	return CRUX_OK;
 }
 
-static enum crux_status add_hosts(struct crux_topology *topo, const struct crux_clos *clos,
-				  struct crux_node_id tor, struct crux_error *err)
-{
-	uint32_t h, i, host;
-
-	for (h = 0; h < clos->hosts; h++) {
-		enum crux_status status =
-			crux_topology_add_host(topo, &clos->shape, NULL, &host, err);
-
-		for (i = 0; !status && i < clos->shape.nics; i++)
-			status = crux_topology_add_cable(
-				topo, crux_topology_host(topo, host)->nics[i], tor, clos->nic_bps,
-				clos->delay_ns * 1000, err);
-		if (status)
-			return status;
-	}
-	return CRUX_OK;
-}
-
 /* @p switches: room for tors + aggs ids. */
 static enum crux_status wire_clos(struct crux_topology *topo, const struct crux_clos *clos,
 				  struct crux_node_id *switches, struct crux_error *err)
@@ -133,8 +70,9 @@ static enum crux_status wire_clos(struct crux_topology *topo, const struct crux_
 
 	if (!status)
 		status = add_switches(topo, CRUX_NODE_AGG, clos->aggs, aggs, err);
-	for (t = 0; !status && t < clos->tors; t++)
-		status = add_hosts(topo, clos, switches[t], err);
+	for (t = 0; !status && t < clos->tors; t += crux_host_group(clos->host, clos->rails))
+		status = crux_host_add(topo, clos->host, clos->rails, clos->hosts, switches + t,
+				       clos->nic_bps, clos->delay_ns * 1000, err);
 	for (t = 0; t < clos->tors; t++)
 		for (a = 0; a < clos->aggs; a++)
 			for (u = 0; !status && u < clos->uplinks; u++)
@@ -172,13 +110,20 @@ struct clos_keys {
 	struct crux_host_keys host;
 	uint64_t tors, hosts, aggs, uplinks;
 	double oversub;
-	bool uplinks_given, oversub_given;
+	bool tors_given, uplinks_given, oversub_given;
 };
+
+/* Gbit/s of the hosts under a ToR. */
+static double down_gbps(const struct clos_keys *k)
+{
+	return (double)k->hosts *
+	       crux_host_tor_bps(&k->host.plan, k->host.rails, k->host.nic_gbps * 1e9) / 1e9;
+}
 
 /* See the formula in the header. */
 static enum crux_status find_uplinks(struct clos_keys *k, struct crux_error *err)
 {
-	double down = (double)k->hosts * (double)k->host.nics * k->host.nic_gbps;
+	double down = down_gbps(k);
 	double exact = down / (k->oversub * (double)k->aggs * k->host.uplink_gbps);
 	double whole = k->oversub_given ? nearbyint(exact) : ceil(exact - 1e-9);
 
@@ -205,7 +150,7 @@ static enum crux_status assume_clos(const char *name, const struct clos_keys *k,
 				    struct crux_text *text, struct crux_error *err)
 {
 	double up = (double)k->uplinks * (double)k->aggs * k->host.uplink_gbps;
-	double down = (double)k->hosts * (double)k->host.nics * k->host.nic_gbps;
+	double down = down_gbps(k);
 	enum crux_status status = CRUX_OK;
 
 	if (!k->uplinks_given)
@@ -222,6 +167,38 @@ static enum crux_status assume_clos(const char *name, const struct clos_keys *k,
 	return status;
 }
 
+static enum crux_status build_clos_keys(const char *name, const struct clos_keys *k,
+					struct crux_topology **out, struct crux_text *assumptions,
+					struct crux_error *err)
+{
+	const struct crux_clos clos = {
+		.tors = (uint32_t)k->tors,
+		.hosts = (uint32_t)k->hosts,
+		.aggs = (uint32_t)k->aggs,
+		.uplinks = (uint32_t)k->uplinks,
+		.host = &k->host.plan,
+		.rails = k->host.rails,
+		.nic_bps = crux_gbps(k->host.nic_gbps),
+		.uplink_bps = crux_gbps(k->host.uplink_gbps),
+		.delay_ns = k->host.delay_ns,
+	};
+	struct crux_topology *topo;
+	enum crux_status status = crux_clos_build(&clos, &topo, err);
+
+	if (status) {
+		crux_fail_prefix(err, "%s: ", name);
+		return status;
+	}
+	status = assume_clos(name, k, assumptions, err);
+	if (!status)
+		status = crux_host_notes(clos.host, clos.rails, name, assumptions, err);
+	if (status)
+		crux_topology_destroy(topo);
+	else
+		*out = topo;
+	return status;
+}
+
 static enum crux_status build_clos_spec(const struct crux_spec *spec, bool testbed,
 					struct crux_topology **out, struct crux_text *assumptions,
 					struct crux_error *err)
@@ -231,44 +208,31 @@ static enum crux_status build_clos_spec(const struct crux_spec *spec, bool testb
 			      .aggs = 2,
 			      .uplinks = 1,
 			      .oversub = 1};
-	struct crux_spec_key keys[CRUX_N_HOST_KEYS + 5] = {
-		{"tors", &k.tors, NULL, 1, 65536, NULL},
+	const struct crux_spec_key keys[] = {
+		{"tors", &k.tors, NULL, 1, 65536, &k.tors_given},
 		{"hosts", &k.hosts, NULL, 1, 65536, NULL},
 		{"aggs", &k.aggs, NULL, 1, 65536, NULL},
 		{"uplinks", &k.uplinks, NULL, 1, 65536, &k.uplinks_given},
 		{"oversub", NULL, &k.oversub, 1e-3, 1e6, &k.oversub_given},
 	};
-	struct crux_clos clos;
 	enum crux_status status;
 
 	if (spec->word)
 		return crux_fail(err, CRUX_SYNTAX, "%s: \"%.40s\" is not key=value", spec->name,
 				 spec->word);
 	crux_host_keys_default(&k.host);
-	crux_host_keys_describe(&k.host, keys + 5);
-	status = crux_spec_apply(spec, keys, CRUX_N_HOST_KEYS + 5, err);
-	if (!status && (status = find_uplinks(&k, err)))
-		crux_fail_prefix(err, "%s: ", spec->name);
+	status = crux_host_keys_apply(spec, &k.host, true, keys, sizeof(keys) / sizeof(keys[0]),
+				      assumptions, err);
 	if (status)
 		return status;
-	clos = (struct crux_clos){
-		.tors = (uint32_t)k.tors,
-		.hosts = (uint32_t)k.hosts,
-		.aggs = (uint32_t)k.aggs,
-		.uplinks = (uint32_t)k.uplinks,
-		.nic_bps = crux_gbps(k.host.nic_gbps),
-		.uplink_bps = crux_gbps(k.host.uplink_gbps),
-		.delay_ns = k.host.delay_ns,
-	};
-	crux_host_keys_shape(&k.host, &clos.shape);
-	status = crux_clos_build(&clos, out, err);
-	if (status) {
-		crux_fail_prefix(err, "%s: ", spec->name);
-		return status;
-	}
-	status = assume_clos(spec->name, &k, assumptions, err);
+	if (!k.tors_given)
+		k.tors *= crux_host_group(&k.host.plan, k.host.rails);
+	status = find_uplinks(&k, err);
 	if (status)
-		crux_topology_destroy(*out);
+		crux_fail_prefix(err, "%s: ", spec->name);
+	else
+		status = build_clos_keys(spec->name, &k, out, assumptions, err);
+	crux_host_keys_clear(&k.host);
 	return status;
 }
 

@@ -3,7 +3,7 @@
  * crux-presets: topologies by name: the paper's testbed, a two-layer and a three-layer
  * Clos, and the real cluster of the Lingjun trace (crux-lingjun.h).
  *
- * Place: model/core (C11). Depends on crux-base, crux-topology, crux-spec.
+ * Place: model/core (C11). Depends on crux-base, crux-topology, crux-host, crux-spec.
  *
  * A description is NAME or NAME:key=value,key=value. All keys are optional; an
  * unknown one is an error that lists the known ones.
@@ -12,19 +12,41 @@
  *   tors         2        4     ToR switches, 1..65536
  *   hosts        6        4     hosts under each ToR, 1..65536
  *   aggs         2        2     aggregation switches, each cabled to every ToR
- *   gpus         8        8     GPUs a host, 1..1024
- *   nics         4        4     NICs a host, 1..gpus, must divide gpus
- *   nic_gbps     200      200   Gbit/s of a NIC and its cable to the ToR
  *   uplink_gbps  200      200   Gbit/s of a cable from a ToR to an aggregation switch
  *   uplinks      -        -     parallel cables from each ToR to each aggregation switch
  *   oversub      1        1     rate of a ToR's hosts / rate of its uplinks; sets uplinks
  *   delay_ns     1000     1000  propagation of each network cable, its switch's pipeline
  *                               included, ns
- *   nvlink_gbps  2400     2400  Gbit/s of each GPU to its NVSwitch, each way (A100)
- *   pcie_gbps    256      256   Gbit/s of GPU-PCIe switch and PCIe switch-NIC, each way
- *                               (PCIe 4.0 x16)
+ * and those of the host, which every topology has:
+ *   host         -     a100, h100, v100 (below) or xml:FILE (crux-host-xml.h): sets the others
+ *   gpus         8     GPUs a host, 1..1024
+ *   nics         4     NICs a host, 1..gpus, must divide gpus
+ *   nic_gbps     200   Gbit/s of a NIC's port and its cable to the ToR
+ *   nvlink_gbps  2400  Gbit/s of each GPU to its NVSwitch, each way (A100); 0: no NVLink, GPUs
+ *                      of a host meet over PCIe
+ *   pcie_gbps    256   Gbit/s of every PCIe cable, each way (16 lanes of PCIe 4.0, line code not
+ *                      taken off)
+ *   pcie_switches nics PCIe switches a host; must divide gpus; GPU g hangs on switch
+ *                      g / (gpus / pcie_switches)
+ *   cpus         0     CPUs (root complex and host memory) a host, 0..64, must divide
+ *                      pcie_switches; 1 where host= is given or nvlink_gbps is 0
+ *   smp_gbps     pcie  Gbit/s between two CPUs of a host, each way
+ * and those of how hosts hang on the network (not of lingjun):
+ *   rails        0     1: rail-optimised, NIC i of a host hangs on ToR i of its group of nics ToR
+ *   ports        1     ports of a NIC, 1..8, each with a cable to a ToR of its own (2: the host
+ *                      survives a ToR): port k of NIC i goes to ToR (i + k) mod ports
+ * A group is nics ToR (rails) times ports; tors must be a multiple, its default is multiplied.
+ * Every ToR has hosts hosts under it; all hosts of a group hang on the same ToR.
+ * With several ports both ways are cabled, but each pair of NICs uses one: the first cable that
+ * lies on a shortest path (crux_router_paths). As port 0 of even and odd NICs hangs on different
+ * ToR, all ToR of a group carry traffic; ECMP does not choose between ports.
  *
- * uplinks = hosts x nics x nic_gbps / (oversub x aggs x uplink_gbps). It must be
+ *   host=  gpus nics nic_gbps nvlink_gbps pcie_gbps  and uplink_gbps where that equals nic_gbps
+ *   a100   8    4    200      2400        256        the paper's testbed (DGX A100 has 8 NICs)
+ *   h100   8    8    400      3600        512        DGX H100
+ *   v100   16   8    100      1200        128        DGX-2 (a DGX-1's cube mesh: xml:FILE)
+ *
+ * uplinks = hosts x (rails ? 1 : nics) x nic_gbps / (oversub x aggs x uplink_gbps). It must be
  * a whole number when oversub is given (else an error with both rates); the
  * default of 1 is rounded up, and said so. Giving both uplinks and oversub is an
  * error. The paper (section 6.1) states hosts, NICs and rates; it does not state
@@ -53,6 +75,7 @@
 #define CRUX_PRESETS_H
 
 #include "crux-base.h"
+#include "crux-host.h"
 #include "crux-spec.h"
 #include "crux-topology.h"
 
@@ -63,7 +86,8 @@ extern "C" {
 /** Parameters of a two-layer Clos. Rates in bit/s, delay in ns. */
 struct crux_clos {
 	uint32_t tors, hosts, aggs, uplinks;
-	struct crux_host_shape shape;
+	const struct crux_host_plan *host;
+	bool rails;
 	uint64_t nic_bps, uplink_bps, delay_ns;
 };
 
@@ -74,7 +98,8 @@ enum crux_status crux_clos_build(const struct crux_clos *clos, struct crux_topol
 /** Parameters of a three-layer Clos; counts as in the table above. */
 struct crux_clos3 {
 	uint32_t pods, tors, hosts, aggs, cores, uplinks;
-	struct crux_host_shape shape;
+	const struct crux_host_plan *host;
+	bool rails;
 	uint64_t nic_bps, uplink_bps, core_bps, delay_ns;
 };
 
@@ -94,14 +119,36 @@ enum crux_status crux_preset_build(const char *description, struct crux_topology
 
 /** Keys that every topology shares: the host and the network's rates. Gbit/s and ns. */
 struct crux_host_keys {
-	uint64_t gpus, nics, delay_ns;
-	double nic_gbps, uplink_gbps, nvlink_gbps, pcie_gbps;
+	uint64_t gpus, nics, pcie_switches, cpus, rails, ports, delay_ns;
+	double nic_gbps, uplink_gbps, nvlink_gbps, pcie_gbps, smp_gbps;
+	struct crux_host_plan plan; /**< what they describe, from crux_host_keys_apply on */
 };
-#define CRUX_N_HOST_KEYS 7
 void crux_host_keys_default(struct crux_host_keys *values);
-/** Write the CRUX_N_HOST_KEYS descriptions of @p values to @p keys. */
-void crux_host_keys_describe(struct crux_host_keys *values, struct crux_spec_key *keys);
-void crux_host_keys_shape(const struct crux_host_keys *values, struct crux_host_shape *shape);
+/**
+ * Give every item of @p spec to its key: one of @p own, or of the host's (@p network: also rails
+ * and ports), and make the plan. Lines about what was assumed go to @p notes.
+ */
+enum crux_status crux_host_keys_apply(const struct crux_spec *spec, struct crux_host_keys *values,
+				      bool network, const struct crux_spec_key *own, size_t n_own,
+				      struct crux_text *notes, struct crux_error *err);
+/** Free the plan. */
+void crux_host_keys_clear(struct crux_host_keys *values);
+
+/** ToR of a group of hosts: ports, times NICs with rails. */
+uint32_t crux_host_group(const struct crux_host_plan *plan, bool rails);
+/** bit/s of a host's NICs on each ToR of its group (the mean); @p nic_bps where the plan has none.
+ */
+double crux_host_tor_bps(const struct crux_host_plan *plan, bool rails, double nic_bps);
+/** CRUX_RANGE unless @p tors is a multiple of the group. */
+enum crux_status crux_host_check_tors(const struct crux_host_plan *plan, bool rails, uint32_t tors,
+				      struct crux_error *err);
+/** Add @p n hosts, named h0.., on the group of ToR from @p tors on. */
+enum crux_status crux_host_add(struct crux_topology *topo, const struct crux_host_plan *plan,
+			       bool rails, uint32_t n, const struct crux_node_id *tors,
+			       uint64_t nic_bps, uint64_t delay_ps, struct crux_error *err);
+/** Lines about rails and ports, where there are any. */
+enum crux_status crux_host_notes(const struct crux_host_plan *plan, bool rails, const char *name,
+				 struct crux_text *notes, struct crux_error *err);
 /** Gbit/s to bit/s, to the nearest whole bit/s. */
 uint64_t crux_gbps(double gbps);
 

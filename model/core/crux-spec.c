@@ -123,6 +123,8 @@ enum crux_status crux_spec_apply(const struct crux_spec *spec, const struct crux
 		if (keys[k].whole)
 			status = crux_parse_whole(item->value, (uint64_t)keys[k].low,
 						  (uint64_t)keys[k].high, what, keys[k].whole, err);
+		else if (!keys[k].real)
+			status = CRUX_OK; /* a word, which the caller reads */
 		else
 			status = crux_parse_real(item->value, keys[k].low, keys[k].high, what,
 						 keys[k].real, err);

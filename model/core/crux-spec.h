@@ -34,7 +34,7 @@ struct crux_spec {
 enum crux_status crux_spec_parse(const char *text, struct crux_spec *out, struct crux_error *err);
 void crux_spec_clear(struct crux_spec *spec);
 
-/** What a key may be; the value goes to one of the two targets. */
+/** What a key may be; the value goes to one of the two targets; without any it may be anything. */
 struct crux_spec_key {
 	const char *key;
 	uint64_t *whole;  /**< a whole number in [low, high], or NULL */
