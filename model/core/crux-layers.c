@@ -2,10 +2,11 @@
  *
  * crux-layers: the list of models, look-up with the nearest names, sums; see crux-layers.h.
  *
- * Place: model/core (C11). Depends on crux-base, net-private.
+ * Place: model/core (C11). Depends on crux-base, crux-names, net-private.
  */
 #include "crux-layers.h"
 
+#include "crux-names.h"
 #include "net-private.h"
 
 #include <stdio.h>
@@ -114,54 +115,6 @@ void net_head(struct net_builder *builder, const char *sample, uint32_t batch, d
 	snprintf(net->source, sizeof(net->source), "%s", source);
 }
 
-/* Levenshtein's distance; only the first 63 characters of the long names count. */
-#define NAME_MAX 63
-static uint32_t distance(const char *a, const char *b)
-{
-	uint32_t row[NAME_MAX + 1], n = (uint32_t)strlen(b), i, j;
-
-	n = n > NAME_MAX ? NAME_MAX : n;
-	for (j = 0; j <= n; j++)
-		row[j] = j;
-	for (i = 0; a[i] && i < NAME_MAX; i++) {
-		uint32_t diagonal = row[0];
-
-		row[0] = i + 1;
-		for (j = 1; j <= n; j++) {
-			uint32_t above = row[j], best = diagonal + (a[i] != b[j - 1]);
-
-			best = above + 1 < best ? above + 1 : best;
-			best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
-			diagonal = above;
-			row[j] = best;
-		}
-	}
-	return row[n];
-}
-
-#define N_NEAREST 3
-static enum crux_status unknown(const char *name, struct crux_error *err)
-{
-	uint32_t best[N_NEAREST] = {CRUX_NONE, CRUX_NONE, CRUX_NONE}, n, i, k;
-	const char *nearest[N_NEAREST] = {"", "", ""};
-
-	for (i = 0; i < N_NAMES; i++) {
-		n = distance(name, names[i]);
-		for (k = N_NEAREST; k > 0 && n < best[k - 1]; k--)
-			if (k < N_NEAREST) {
-				best[k] = best[k - 1];
-				nearest[k] = nearest[k - 1];
-			}
-		if (k < N_NEAREST) {
-			best[k] = n;
-			nearest[k] = names[i];
-		}
-	}
-	return crux_fail(err, CRUX_NOT_FOUND,
-			 "unknown model \"%.40s\"; nearest: %s, %s, %s (or file:PATH)", name,
-			 nearest[0], nearest[1], nearest[2]);
-}
-
 enum crux_status crux_net_create(const char *name, struct crux_net **out, struct crux_error *err)
 {
 	struct net_builder builder = {NULL, 0, CRUX_OK, err};
@@ -172,7 +125,7 @@ enum crux_status crux_net_create(const char *name, struct crux_net **out, struct
 	for (i = 0; i < N_NAMES && strcmp(name, names[i]) != 0; i++)
 		;
 	if (i == N_NAMES)
-		return unknown(name, err);
+		return crux_names_unknown("model", name, names, N_NAMES, err);
 	builder.net = crux_zeroed(1, sizeof(*builder.net));
 	if (!builder.net)
 		return crux_fail(err, CRUX_NOMEM, "out of memory for model %.40s", name);

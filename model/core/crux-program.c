@@ -199,6 +199,8 @@ static bool alg_fits(enum crux_coll_kind kind, enum crux_coll_alg alg)
 {
 	if (alg == CRUX_ALG_TREE)
 		return kind == CRUX_ALL_REDUCE || kind == CRUX_BROADCAST;
+	if (alg == CRUX_ALG_RING)
+		return kind != CRUX_ALL_TO_ALL && kind != CRUX_SEND;
 	return alg != CRUX_ALG_HIERARCHICAL || kind == CRUX_ALL_REDUCE;
 }
 
@@ -212,10 +214,8 @@ static enum crux_status check_collective(const struct crux_op *op, uint32_t numb
 	if ((unsigned)op->alg > CRUX_ALG_HIERARCHICAL)
 		return OP_FAIL(CRUX_INVALID, "%u is no algorithm", (unsigned)op->alg);
 	if (!alg_fits(op->coll, op->alg))
-		return OP_FAIL(CRUX_INVALID, "%s has no algorithm %u (%s)",
-			       op->coll == CRUX_SEND ? "send" : "this collective",
-			       (unsigned)op->alg,
-			       op->alg == CRUX_ALG_TREE ? "tree" : "hierarchical");
+		return OP_FAIL(CRUX_INVALID, "there is no %s algorithm for %s",
+			       crux_coll_alg_name(op->alg), crux_coll_kind_name(op->coll));
 	if (op->coll == CRUX_SEND && n % 2)
 		return OP_FAIL(CRUX_INVALID,
 			       "a send needs an even group, half senders; its group has %u", n);

@@ -98,9 +98,9 @@ static void faults_of_operations(void)
 	FAULT(p->ops[0].kind = (enum crux_op_kind)7, CRUX_INVALID, "7 is no kind of operation");
 	FAULT(p->ops[2].coll = (enum crux_coll_kind)6, CRUX_INVALID, "6 is no kind of collective");
 	FAULT(p->ops[2].alg = (enum crux_coll_alg)5, CRUX_INVALID, "5 is no algorithm");
-	FAULT(p->ops[2].alg = CRUX_ALG_TREE, CRUX_INVALID, "send has no algorithm 3 (tree)");
+	FAULT(p->ops[2].alg = CRUX_ALG_TREE, CRUX_INVALID, "no tree algorithm for send");
 	FAULT((p->ops[2].coll = CRUX_ALL_GATHER, p->ops[2].alg = CRUX_ALG_HIERARCHICAL),
-	      CRUX_INVALID, "(hierarchical)");
+	      CRUX_INVALID, "no hierarchical algorithm for all-gather");
 	FAULT(p->groups[2].n = 3, CRUX_INVALID, "even group, half senders; its group has 3");
 	FAULT(p->ops[2].repeat = 0, CRUX_RANGE, "repeat is 0");
 	FAULT(p->ops[2].channels = 0, CRUX_RANGE, "channels are 0");
