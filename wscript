@@ -15,6 +15,12 @@ def configure(conf):
     conf.report_optional_feature(
         "crux-store", "crux results in SQLite", conf.env["CRUX_SQLITE"], "sqlite3 not found"
     )
+    conf.env["CRUX_EXPAT"] = conf.check_nonfatal(
+        header_name="expat.h", lib="expat", uselib_store="CRUX_EXPAT1", mandatory=False
+    )
+    conf.report_optional_feature(
+        "crux-xml", "crux hosts from NCCL XML", conf.env["CRUX_EXPAT"], "expat not found"
+    )
 
 
 def find(bld, *patterns):
@@ -36,6 +42,9 @@ def build(bld):
     if bld.env["CRUX_SQLITE"]:
         module.defines.append("CRUX_HAVE_SQLITE")
         module.use.append("CRUX_SQLITE3")
+    if bld.env["CRUX_EXPAT"]:
+        module.defines.append("CRUX_HAVE_EXPAT")
+        module.use.append("CRUX_EXPAT1")
 
     suites = find(bld, "test/*-test-suite.cc")
     if suites:

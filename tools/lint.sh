@@ -55,8 +55,8 @@ analyse() {
     local flags=(--quiet --error-exitcode=1 "--enable=warning,performance,portability" --inline-suppr
         --suppress=missingIncludeSystem --suppress=unknownMacro --suppress=noValidConfiguration
         --suppress=uninitMemberVar --suppress=arrayIndexThenCheck --suppress=passedByValue
-        --suppress=useInitializationList -DCRUX_HAVE_SQLITE -D__GNUC__ -Imodel/core -Imodel/roce
-        -Imodel/dlt -Ihelper -Itools -Itest/core)
+        --suppress=useInitializationList -DCRUX_HAVE_SQLITE -DCRUX_HAVE_EXPAT -D__GNUC__ -Imodel/core
+        -Imodel/roce -Imodel/dlt -Ihelper -Itools -Itest/core)
     local files
     mapfile -t files < <(sources -name '*.c' -o -name '*.cc')
     cppcheck -j "$(nproc)" "${flags[@]}" "${files[@]}"

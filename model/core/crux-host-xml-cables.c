@@ -185,7 +185,7 @@ static enum crux_status read_nvlink(struct xml_maker *m, const struct xml_elemen
 {
 	const char *target = xml_value(e, "target"), *tclass = xml_value(e, "tclass");
 	uint32_t gpu = m->roles[e->parent].index, other;
-	uint64_t count, rate;
+	uint64_t count = 0, rate = 0;
 	enum crux_status status = xml_whole(m->file, e, "count", 1, 1000, &count, m->err);
 
 	if (!status && !target)
