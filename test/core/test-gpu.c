@@ -130,6 +130,11 @@ static void depth(void)
 	CHECK_U64(hw->depth, crux_drive_depth(hw->latency_s, hw->line_rate_bytes, B));
 	CHECK_NEAR(crux_drive_throughput_Bps(hw, 8 * KIB, B), 12.5e9, 1);
 	CHECK_NEAR(crux_drive_throughput_Bps(hw, 4 * KIB, B), 7.081e9, 1e6);
+	/* Faster links need more: with 8, 8 x 8192 / (4.3 + 0.32768 us) of 25e9 = 56.6 %, and at
+	 * 400 Gbit/s 8 x 8192 / (4.3 + 0.16384 us) of 50e9 = 29.4 %. */
+	CHECK_U64(crux_drive_depth(4.3e-6, 8 * KIB, 2 * B), 15);
+	CHECK_NEAR(crux_drive_throughput_Bps(hw, 8 * KIB, 2 * B) / 25e9, 0.5665, 1e-4);
+	CHECK_NEAR(crux_drive_throughput_Bps(hw, 8 * KIB, 4 * B) / 50e9, 0.2936, 1e-4);
 	CHECK_U64(drive("cpu")->depth, 1);
 	CHECK_U64(drive("gpu-sw")->depth, 1);
 }
@@ -150,6 +155,8 @@ static void serial_against_published(void)
 
 	CHECK_NEAR(crux_drive_throughput_Bps(&d, 4 * MIB, B) / 12.5e9, 0.8959, 1e-4);
 	CHECK_NEAR(crux_drive_throughput_Bps(drive("gpu-sw"), 4 * MIB, B) / 12.5e9, 0.9679, 1e-4);
+	/* 83.886 us at 400 Gbit/s: 83.886 / 122.886. */
+	CHECK_NEAR(crux_drive_throughput_Bps(&d, 4 * MIB, 4 * B) / 50e9, 0.6826, 1e-4);
 	CHECK_NEAR(hw / crux_drive_throughput_Bps(&d, 8 * KIB, B), 60.51, 0.01);
 	CHECK_NEAR(hw / crux_drive_throughput_Bps(drive("gpu-sw"), 8 * KIB, B), 18.0, 0.01);
 	d.depth = 15;
