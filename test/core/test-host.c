@@ -199,6 +199,37 @@ static void ids_stay(void)
 	done(&b);
 }
 
+/* A topology that could not be frozen takes what it lacks: its CPU is there once, and last. One
+ * GPU, NIC and switch, one ToR: 4 nodes, then the CPU; 3 PCIe cables and 1 of the network: 8 links.
+ */
+static void freeze_again(void)
+{
+	const struct crux_host_layout layout = {.gpus = 1, .nics = 1, .cpus = 1, .pcie_bps = 5};
+	struct crux_host_plan plan;
+	struct crux_topology *topo;
+	struct crux_node_id tor;
+	struct crux_error err;
+	uint32_t host;
+
+	CHECK_U64(crux_host_plan_layout(&layout, &plan, &err), CRUX_OK);
+	CHECK_U64(crux_topology_create(&topo, &err), CRUX_OK);
+	CHECK_U64(crux_topology_add_host_plan(topo, &plan, "alpha", &host, &err), CRUX_OK);
+	CHECK_U64(crux_topology_freeze(topo, &err), CRUX_INVALID);
+	CHECK_HAS(err.text, "h0.nic0 of host \"alpha\" has no link");
+	CHECK_U64(crux_topology_host(topo, 0)->cpu.v, CRUX_NONE);
+	CHECK_U64(crux_topology_add_switch(topo, CRUX_NODE_TOR, "tor0", &tor, &err), CRUX_OK);
+	CHECK_U64(crux_topology_add_cable(topo, crux_topology_host(topo, 0)->nics[0], tor, 7, 0,
+					  &err),
+		  CRUX_OK);
+	CHECK_U64(crux_topology_freeze(topo, &err), CRUX_OK);
+	CHECK_U64(crux_topology_n_nodes(topo), 5);
+	CHECK_U64(crux_topology_n_links(topo), 8);
+	CHECK_U64(crux_topology_host(topo, 0)->cpu.v, 4);
+	CHECK_STR(way(topo, "h0.nic0", "h0.cpu0", true), "h0.nic0>h0.pcie0 h0.pcie0>h0.cpu0");
+	crux_topology_destroy(topo);
+	crux_host_plan_clear(&plan);
+}
+
 /* The table of crux-presets.h. Switches default to NICs; GPU g on switch g / (gpus / switches). */
 static void shapes(void)
 {
@@ -802,6 +833,7 @@ int main(void)
 	RUN(without);
 	RUN(sockets);
 	RUN(ids_stay);
+	RUN(freeze_again);
 	RUN(shapes);
 	RUN(rails);
 	RUN(ports);
