@@ -7,6 +7,8 @@
  */
 #include "crux-scenario.h"
 
+#include "scenario-private.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -171,6 +173,30 @@ static enum crux_status spread_jobs(const struct flow_run *run, struct crux_sim_
 	return CRUX_OK;
 }
 
+static enum crux_status check_plan(const struct crux_scenario *scn, const struct crux_plan *plan,
+				   struct crux_error *err)
+{
+	if (plan->n_jobs != scn->n_jobs || plan->n_flows != scn->n_flows)
+		return crux_fail(err, CRUX_INVALID,
+				 "the plan is for %u jobs and %u flows, the scenario has %u and %u",
+				 plan->n_jobs, plan->n_flows, scn->n_jobs, scn->n_flows);
+	return CRUX_OK;
+}
+
+enum crux_status crux_scenario_run_parts(const struct crux_scenario *scn,
+					 const struct crux_plan *plan, const bool *active,
+					 const struct crux_sink *sink,
+					 const struct crux_part_sink *parts,
+					 struct crux_sim_result **out, struct crux_error *err)
+{
+	enum crux_status status = check_plan(scn, plan, err);
+
+	if (!status && !scn->programs)
+		status = crux_fail(err, CRUX_INVALID,
+				   "no job of this scenario runs a program, so there are no parts");
+	return status ? status : scenario_run_programs(scn, plan, active, sink, parts, out, err);
+}
+
 enum crux_status crux_scenario_run_flow(const struct crux_scenario *scn,
 					const struct crux_plan *plan, const bool *active,
 					const struct crux_sink *sink, struct crux_sim_result **out,
@@ -182,10 +208,11 @@ enum crux_status crux_scenario_run_flow(const struct crux_scenario *scn,
 	struct crux_sim sim;
 	enum crux_status status;
 
-	if (plan->n_jobs != scn->n_jobs || plan->n_flows != scn->n_flows)
-		return crux_fail(err, CRUX_INVALID,
-				 "the plan is for %u jobs and %u flows, the scenario has %u and %u",
-				 plan->n_jobs, plan->n_flows, scn->n_jobs, scn->n_flows);
+	status = check_plan(scn, plan, err);
+	if (status)
+		return status;
+	if (scn->programs)
+		return scenario_run_programs(scn, plan, active, sink, NULL, out, err);
 	status = run_allocate(&run, err);
 	if (!status) {
 		run_fill(&run, plan, active);

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only
  *
- * crux-scenario: see crux-scenario.h. Options to cluster, jobs and problem. The run
- * of the flow engine is in crux-scenario-flow.c.
+ * crux-scenario: see crux-scenario.h. Options to cluster, jobs and problem. Their description
+ * is taken apart in crux-scenario-jobs.c; the flow engine is run in crux-scenario-flow.c, and
+ * programs are in crux-scenario-program.c.
  */
 #include "crux-scenario.h"
 
 #include "crux-placement.h"
 #include "crux-presets.h"
 #include "crux-spec.h"
+#include "crux-wiring.h"
+#include "scenario-private.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_JOBS       100000
-#define MAX_ITERATIONS UINT64_C(1000000000)
-#define STREAM_MIX     1 /* streams of the random numbers */
-#define STREAM_PLACE   2
+#define STREAM_PLACE 2 /* of the random numbers */
 
 void crux_scenario_options_default(struct crux_scenario_options *options)
 {
@@ -42,128 +42,16 @@ static enum crux_status check_options(const struct crux_scenario_options *o, str
 {
 	if (!o->topology || !o->jobs || !o->placement)
 		return crux_fail(err, CRUX_INVALID, "topology, jobs or placement is missing");
-	if (!o->iterations || o->iterations > MAX_ITERATIONS)
+	if (!o->iterations || o->iterations > SCENARIO_MAX_ITERATIONS)
 		return crux_fail(err, CRUX_RANGE, "iterations: %llu is not in 1..%llu",
 				 (unsigned long long)o->iterations,
-				 (unsigned long long)MAX_ITERATIONS);
+				 (unsigned long long)SCENARIO_MAX_ITERATIONS);
 	if (!(o->scale > 0) || !isfinite(o->scale))
 		return crux_fail(err, CRUX_RANGE, "scale: %g is not a positive number", o->scale);
 	if (o->payload_bytes < 256 || o->payload_bytes > 9000)
 		return crux_fail(err, CRUX_RANGE, "payload: %u bytes is not in 256..9000",
 				 o->payload_bytes);
 	return CRUX_OK;
-}
-
-/* What the description of the jobs asks for, before placement. */
-struct request {
-	const struct crux_model *model;
-	uint64_t gpus, iterations; /* iterations 0: not given */
-};
-
-struct requests {
-	struct request *items;
-	size_t n, cap;
-};
-
-static enum crux_status add_request(struct requests *all, struct request item,
-				    struct crux_error *err)
-{
-	void *items = all->items;
-	enum crux_status status;
-
-	if (all->n == MAX_JOBS)
-		return crux_fail(err, CRUX_LIMIT, "jobs: more than %d", MAX_JOBS);
-	status = crux_reserve(&items, &all->cap, all->n + 1, sizeof(item), err);
-	all->items = items;
-	if (!status)
-		all->items[all->n++] = item;
-	return status;
-}
-
-/* Cut @p text at the next @p mark; the rest, or NULL at the end. */
-static char *cut(char *text, char mark)
-{
-	char *rest = strchr(text, mark);
-
-	if (rest)
-		*rest++ = 0;
-	return rest;
-}
-
-static enum crux_status parse_job(char *text, struct requests *all, struct crux_error *err)
-{
-	struct request item = {.iterations = 0};
-	char *gpus = cut(text, ':'), *iterations = gpus ? cut(gpus, ':') : NULL;
-	enum crux_status status;
-	char what[80];
-
-	if (!gpus)
-		return crux_fail(err, CRUX_SYNTAX,
-				 "jobs: \"%.40s\" is not MODEL:GPUS or MODEL:GPUS:ITERATIONS",
-				 text);
-	status = crux_model_find(text, &item.model, err);
-	if (status) {
-		if (err)
-			crux_fail_prefix(err, "jobs: ");
-		return status;
-	}
-	snprintf(what, sizeof(what), "jobs: GPUs of %s", item.model->name);
-	status = crux_parse_whole(gpus, 1, UINT32_MAX - 1, what, &item.gpus, err);
-	snprintf(what, sizeof(what), "jobs: iterations of %s", item.model->name);
-	if (!status && iterations)
-		status = crux_parse_whole(iterations, 1, MAX_ITERATIONS, what, &item.iterations,
-					  err);
-	return status ? status : add_request(all, item, err);
-}
-
-static enum crux_status draw_mix(char *text, uint64_t seed, struct requests *all,
-				 struct crux_error *err)
-{
-	static const uint32_t sizes[20] = {8,  8,  8,  8,  8,  8,  8,  16, 16,	16,
-					   16, 32, 32, 32, 32, 64, 64, 64, 128, 128};
-	char *seed_text = cut(text, ':');
-	uint32_t n_models;
-	const struct crux_model *models = crux_model_list(&n_models);
-	struct crux_rng rng;
-	uint64_t n, i;
-	enum crux_status status =
-		crux_parse_whole(text, 1, MAX_JOBS, "jobs: number of a mix", &n, err);
-
-	if (!status && seed_text)
-		status = crux_parse_whole(seed_text, 0, UINT64_MAX, "jobs: seed of a mix", &seed,
-					  err);
-	if (status)
-		return status;
-	crux_rng_init(&rng, seed, STREAM_MIX);
-	for (i = 0; !status && i < n; i++) {
-		struct request item = {.model = &models[crux_rng_below(&rng, n_models)]};
-
-		item.gpus = sizes[crux_rng_below(&rng, 20)];
-		status = add_request(all, item, err);
-	}
-	return status;
-}
-
-static enum crux_status parse_jobs(const char *text, uint64_t seed, struct requests *all,
-				   struct crux_error *err)
-{
-	char *copy = crux_strdup(text), *part = copy;
-	enum crux_status status = CRUX_OK;
-
-	if (!copy)
-		return crux_fail(err, CRUX_NOMEM, "out of memory for the jobs");
-	if (!strncmp(copy, "mix:", 4)) {
-		status = draw_mix(copy + 4, seed, all, err);
-		part = NULL;
-	}
-	while (part && !status) {
-		char *rest = cut(part, ',');
-
-		status = parse_job(part, all, err);
-		part = rest;
-	}
-	crux_free(copy);
-	return status;
 }
 
 static uint64_t scaled_bytes(uint64_t bytes, double scale)
@@ -178,35 +66,52 @@ static uint64_t scaled_bytes(uint64_t bytes, double scale)
 	return scaled > 0x1p62 ? UINT64_C(1) << 62 : (uint64_t)scaled;
 }
 
-static void describe_job(struct crux_job *job, const struct request *item, uint32_t index,
-			 uint32_t number, double scale)
+static enum crux_status describe_job(struct crux_job *job, const struct scenario_request *item,
+				     uint32_t index, uint32_t number, double scale,
+				     struct crux_error *err)
 {
 	const struct crux_model *m = item->model;
+	size_t i;
 
 	job->id = index;
-	snprintf(job->name, sizeof(job->name), "%s-%u", m->name, number);
+	snprintf(job->name, sizeof(job->name), "%.20s-%u", item->stem, number);
 	job->model = m;
 	job->n_gpus = (uint32_t)item->gpus;
 	job->iterations = item->iterations;
-	job->flop = m->flop_per_gpu * (double)item->gpus / scale;
-	job->compute_s = m->flop_per_gpu / (m->peak_flops * m->achieved) / scale;
-	job->overlap_start = m->overlap_start;
-	job->gradient_bytes = scaled_bytes(m->gradient_bytes, scale);
+	job->arrival_s = item->arrival_s;
+	job->stop_s = isfinite(item->stop_s) ? item->stop_s : 0;
+	job->jitter = item->jitter;
+	if (m) {
+		job->flop = m->flop_per_gpu * (double)item->gpus / scale;
+		job->compute_s = m->flop_per_gpu / (m->peak_flops * m->achieved) / scale;
+		job->overlap_start = m->overlap_start;
+		job->gradient_bytes = scaled_bytes(m->gradient_bytes, scale);
+	}
+	if (!item->n_slow)
+		return CRUX_OK;
+	job->slowness = crux_array(job->n_gpus, sizeof(*job->slowness));
+	if (!job->slowness)
+		return crux_fail(err, CRUX_NOMEM, "out of memory for job %s", job->name);
+	for (i = 0; i < job->n_gpus; i++)
+		job->slowness[i] = 1;
+	for (i = 0; i < item->n_slow; i++)
+		job->slowness[item->slow[i].rank] = item->slow[i].factor;
+	return CRUX_OK;
 }
 
 /* Number of the job among those of its model. */
-static uint32_t number_of(const struct requests *all, size_t i)
+static uint32_t number_of(const struct scenario_requests *all, size_t i)
 {
 	uint32_t n = 0;
 	size_t j;
 
 	for (j = 0; j < i; j++)
-		n += all->items[j].model == all->items[i].model;
+		n += !strcmp(all->items[j].stem, all->items[i].stem);
 	return n;
 }
 
-static enum crux_status check_capacity(const struct crux_topology *topo, const struct requests *all,
-				       struct crux_error *err)
+static enum crux_status check_capacity(const struct crux_topology *topo,
+				       const struct scenario_requests *all, struct crux_error *err)
 {
 	uint32_t have = crux_topology_n_gpus(topo);
 	uint64_t sum = 0;
@@ -215,8 +120,8 @@ static enum crux_status check_capacity(const struct crux_topology *topo, const s
 	for (i = 0; i < all->n; i++) {
 		if (all->items[i].gpus > have)
 			return crux_fail(err, CRUX_CAPACITY,
-					 "job %s-%u needs %llu GPUs; the cluster has %u",
-					 all->items[i].model->name, number_of(all, i),
+					 "job %.20s-%u needs %llu GPUs; the cluster has %u",
+					 all->items[i].stem, number_of(all, i),
 					 (unsigned long long)all->items[i].gpus, have);
 		sum += all->items[i].gpus;
 	}
@@ -227,7 +132,74 @@ static enum crux_status check_capacity(const struct crux_topology *topo, const s
 	return CRUX_OK;
 }
 
-static enum crux_status place_jobs(struct crux_scenario *scn, const struct requests *all,
+static int compare_gpus(const void *a, const void *b)
+{
+	const struct crux_gpu_ref *x = a, *y = b;
+
+	if (x->host != y->host)
+		return x->host < y->host ? -1 : 1;
+	return (x->gpu > y->gpu) - (x->gpu < y->gpu);
+}
+
+static enum crux_status find_host(const struct crux_topology *topo, const char *name,
+				  const struct crux_job *job, uint32_t *out, struct crux_error *err)
+{
+	uint32_t n = crux_topology_n_hosts(topo), h;
+
+	for (h = 0; h < n; h++)
+		if (!strcmp(crux_topology_host(topo, h)->name, name))
+			break;
+	if (h == n)
+		return crux_fail(err, CRUX_NOT_FOUND,
+				 "job %s: there is no host \"%.40s\"; the first is %.40s, the last "
+				 "%.40s",
+				 job->name, name, crux_topology_host(topo, 0)->name,
+				 crux_topology_host(topo, n - 1)->name);
+	*out = h;
+	return CRUX_OK;
+}
+
+/* Ranks go to the GPUs in the order given; without place=... later, by the policy. */
+static enum crux_status place_explicitly(struct crux_scenario *scn,
+					 const struct scenario_request *item, struct crux_job *job,
+					 struct crux_placement *placement, struct crux_error *err)
+{
+	uint64_t n = 0;
+	uint32_t at = 0, host = 0, gpu;
+	enum crux_status status = CRUX_OK;
+	size_t i;
+
+	job->gpus = crux_array(job->n_gpus, sizeof(*job->gpus));
+	if (!job->gpus)
+		return crux_fail(err, CRUX_NOMEM, "out of memory for job %s", job->name);
+	if (!item->n_place)
+		return CRUX_OK;
+	for (i = 0; i < item->n_place; i++)
+		n += item->place[i].last - item->place[i].first + UINT64_C(1);
+	if (n != job->n_gpus)
+		return crux_fail(err, CRUX_INVALID, "job %s has %u GPUs, its place=... names %llu",
+				 job->name, job->n_gpus, (unsigned long long)n);
+	job->rank_gpu = crux_array(job->n_gpus, sizeof(*job->rank_gpu));
+	if (!job->rank_gpu)
+		return crux_fail(err, CRUX_NOMEM, "out of memory for job %s", job->name);
+	for (i = 0; !status && i < item->n_place; i++) {
+		const struct scenario_place *place = &item->place[i];
+
+		status = find_host(scn->topo, place->host, job, &host, err);
+		for (gpu = place->first; !status && gpu <= place->last; gpu++) {
+			job->rank_gpu[at] = (struct crux_gpu_ref){host, gpu};
+			status = crux_placement_claim(placement, job->name, job->rank_gpu[at++],
+						      err);
+		}
+	}
+	if (!status) {
+		memcpy(job->gpus, job->rank_gpu, job->n_gpus * sizeof(*job->gpus));
+		qsort(job->gpus, job->n_gpus, sizeof(*job->gpus), compare_gpus);
+	}
+	return status;
+}
+
+static enum crux_status place_jobs(struct crux_scenario *scn, const struct scenario_requests *all,
 				   enum crux_placement_policy policy, struct crux_text *notes,
 				   struct crux_error *err)
 {
@@ -243,15 +215,16 @@ static enum crux_status place_jobs(struct crux_scenario *scn, const struct reque
 		status = crux_text_add(notes, err,
 				       "placement: all hosts are under one ToR, so no job spans "
 				       "two\n");
+	for (i = 0; !status && i < all->n; i++)
+		status = describe_job(&scn->jobs[i], &all->items[i], (uint32_t)i, number_of(all, i),
+				      scn->options.scale, err);
+	/* Jobs that say where they want to be come first. */
+	for (i = 0; !status && i < all->n; i++)
+		status = place_explicitly(scn, &all->items[i], &scn->jobs[i], placement, err);
 	for (i = 0; !status && i < all->n; i++) {
 		struct crux_job *job = &scn->jobs[i];
 
-		describe_job(job, &all->items[i], (uint32_t)i, number_of(all, i),
-			     scn->options.scale);
-		job->gpus = crux_array(job->n_gpus, sizeof(*job->gpus));
-		if (!job->gpus)
-			status = crux_fail(err, CRUX_NOMEM, "out of memory for job %s", job->name);
-		else
+		if (!all->items[i].n_place)
 			status = crux_placement_place(placement, policy, &rng, job->name,
 						      job->n_gpus, job->gpus, err);
 	}
@@ -293,6 +266,26 @@ static enum crux_status fill_problem(struct crux_scenario *scn, struct crux_erro
 	return CRUX_OK;
 }
 
+/* Flows and roles of a job with a program. */
+static enum crux_status program_flows(struct crux_scenario *scn, const struct crux_job *job,
+				      uint32_t index, struct crux_error *err)
+{
+	uint32_t i;
+
+	for (i = 0; i < job->n_flows; i++) {
+		const struct crux_conn *conn = &job->wiring->conns[i];
+
+		scn->roles[job->first_flow + i] = (struct crux_flow_role){
+			.nvlink = !conn->network,
+			.channel = conn->channel,
+			.rank = conn->src,
+			.gpu = job->rank_gpu[conn->src],
+		};
+	}
+	return crux_wiring_flows(job->wiring, job->rank_gpu, index, job->id, job->name, scn->topo,
+				 scn->router, scn->options.seed, scn->flows + job->first_flow, err);
+}
+
 enum crux_status crux_scenario_assemble(struct crux_scenario *scn, struct crux_error *err)
 {
 	enum crux_status status =
@@ -301,7 +294,10 @@ enum crux_status crux_scenario_assemble(struct crux_scenario *scn, struct crux_e
 	uint32_t i;
 
 	for (i = 0; !status && i < scn->n_jobs; i++) {
-		status = crux_job_shape(&scn->jobs[i], scn->topo, err);
+		struct crux_job *job = &scn->jobs[i];
+
+		if (!job->wiring)
+			status = crux_job_shape(job, scn->topo, err);
 		scn->jobs[i].first_flow = (uint32_t)total;
 		total += scn->jobs[i].n_flows;
 		if (!status && total > UINT32_MAX / 2)
@@ -317,9 +313,11 @@ enum crux_status crux_scenario_assemble(struct crux_scenario *scn, struct crux_e
 	for (i = 0; !status && i < scn->n_jobs; i++) {
 		const struct crux_job *job = &scn->jobs[i];
 
-		status = crux_job_flows(job, i, scn->topo, scn->router, scn->options.seed,
-					scn->flows + job->first_flow, scn->roles + job->first_flow,
-					err);
+		status = job->wiring
+				 ? program_flows(scn, job, i, err)
+				 : crux_job_flows(job, i, scn->topo, scn->router, scn->options.seed,
+						  scn->flows + job->first_flow,
+						  scn->roles + job->first_flow, err);
 	}
 	return status ? status : fill_problem(scn, err);
 }
@@ -346,21 +344,22 @@ static double nominal_iteration_s(const struct crux_scenario *scn, const struct 
 	return fmax(job->compute_s, ready + comm);
 }
 
-static void set_iterations(struct crux_scenario *scn)
+/* @p nominal: [n_jobs] seconds. */
+static void set_iterations(struct crux_scenario *scn, const double *nominal)
 {
 	double longest = 0;
 	uint32_t i;
 
 	for (i = 0; i < scn->n_jobs; i++)
-		longest = fmax(longest, nominal_iteration_s(scn, &scn->jobs[i]));
+		longest = fmax(longest, nominal[i]);
 	for (i = 0; i < scn->n_jobs; i++) {
 		struct crux_job *job = &scn->jobs[i];
-		double own = nominal_iteration_s(scn, job), n;
+		double own = nominal[i], n;
 
 		if (job->iterations)
 			continue;
 		n = own > 0 ? round((double)scn->options.iterations * longest / own) : 1;
-		job->iterations = n < 1 ? 1 : n > 1e9 ? MAX_ITERATIONS : (uint64_t)n;
+		job->iterations = n < 1 ? 1 : n > 1e9 ? SCENARIO_MAX_ITERATIONS : (uint64_t)n;
 	}
 }
 
@@ -377,11 +376,32 @@ static enum crux_status copy_options(struct crux_scenario *scn,
 	return CRUX_OK;
 }
 
-static enum crux_status build(struct crux_scenario *scn, const struct requests *all,
+/* Jobs of either kind: nominal times, and for programs what the scheduler wants to know. */
+static enum crux_status profile(struct crux_scenario *scn, struct crux_error *err)
+{
+	double *nominal = crux_array(scn->n_jobs, sizeof(*nominal));
+	enum crux_status status = CRUX_OK;
+	uint32_t i;
+
+	if (!nominal)
+		return crux_fail(err, CRUX_NOMEM, "out of memory for %u jobs", scn->n_jobs);
+	if (scn->programs)
+		status = scenario_profile_programs(scn, nominal, err);
+	else
+		for (i = 0; i < scn->n_jobs; i++)
+			nominal[i] = nominal_iteration_s(scn, &scn->jobs[i]);
+	if (!status)
+		set_iterations(scn, nominal);
+	crux_free(nominal);
+	return status;
+}
+
+static enum crux_status build(struct crux_scenario *scn, const struct scenario_requests *all,
 			      enum crux_placement_policy policy, struct crux_error *err)
 {
 	struct crux_text notes = {NULL, 0, 0};
 	enum crux_status status = crux_text_add(&notes, err, "%s", "");
+	size_t i;
 
 	if (!status)
 		status = crux_preset_build(scn->options.topology, &scn->topo, &notes, err);
@@ -397,27 +417,29 @@ static enum crux_status build(struct crux_scenario *scn, const struct requests *
 	if (!status)
 		status = place_jobs(scn, all, policy, &notes, err);
 	scn->assumptions = notes.text;
+	for (i = 0; !status && i < all->n; i++)
+		scn->programs = scn->programs || scenario_needs_program(&all->items[i]);
+	if (!status && scn->programs)
+		status = scenario_make_programs(scn, all, err);
 	if (!status)
 		status = crux_scenario_assemble(scn, err);
-	if (!status)
-		set_iterations(scn);
-	return status;
+	return status ? status : profile(scn, err);
 }
 
 enum crux_status crux_scenario_create(const struct crux_scenario_options *options,
 				      struct crux_scenario **out, struct crux_error *err)
 {
 	enum crux_placement_policy policy = CRUX_PLACE_SPAN;
-	struct requests all = {NULL, 0, 0};
+	struct scenario_requests all = {NULL, 0, 0};
 	struct crux_scenario *scn;
 	enum crux_status status = check_options(options, err);
 
 	if (!status)
 		status = crux_placement_find(options->placement, &policy, err);
 	if (!status)
-		status = parse_jobs(options->jobs, options->seed, &all, err);
+		status = scenario_parse_jobs(options->jobs, options->seed, &all, err);
 	if (status) {
-		crux_free(all.items);
+		scenario_requests_clear(&all);
 		return status;
 	}
 	scn = crux_zeroed(1, sizeof(*scn));
@@ -432,7 +454,7 @@ enum crux_status crux_scenario_create(const struct crux_scenario_options *option
 		else
 			*out = scn;
 	}
-	crux_free(all.items);
+	scenario_requests_clear(&all);
 	return status;
 }
 
@@ -450,6 +472,10 @@ void crux_scenario_destroy(struct crux_scenario *scn)
 	for (i = 0; i < scn->n_jobs; i++) {
 		crux_free(scn->jobs[i].gpus);
 		crux_free(scn->jobs[i].rank_host);
+		crux_free(scn->jobs[i].rank_gpu);
+		crux_free(scn->jobs[i].slowness);
+		crux_wiring_destroy(scn->jobs[i].wiring);
+		crux_program_destroy(scn->jobs[i].program);
 	}
 	crux_free(scn->jobs);
 	crux_free(scn->flows);

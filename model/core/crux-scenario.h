@@ -17,7 +17,18 @@
  * Per link: alpha_e = propagation + 8 (payload + 82) / B_e for network links, without
  * the second part where the link ends at a NIC; links inside a host: propagation.
  *
- * Jobs, as a string: "MODEL:GPUS[:ITERATIONS],...", or "mix:N[:SEED]": N jobs, the
+ * Jobs, as a string: "MODEL:GPUS[:ITERATIONS][:key=value]...,...". A model of the table in
+ * crux-models.c (gpt, bert, resnet) without keys of its own is a simple job: one computation, one
+ * ring all-reduce. With other keys, or another model, a job runs a program: keys and models in
+ * crux-train.h ("llama-7b:64:tp=8:pp=2:micro=16") and crux-gnn.h. Keys of every job:
+ *   iterations=N
+ *   arrival=S       when it comes, seconds (default 0)
+ *   stop=S          killed at this time, seconds
+ *   jitter=R        relative standard deviation of computation times, 0..1
+ *   slow=RxF+...    rank R computes F >= 1 times as long (a straggler)
+ *   place=H/A-B+... ranks in this order on GPUs A to B of host H, ...; else by the policy
+ * As soon as one job of a scenario needs a program, all of them run programs (the simple ones that
+ * of crux_program_simple(), which takes the same time). Or "mix:N[:SEED]": N jobs, the
  * model uniform over the table, GPUs 8 (35 %), 16 (20 %), 32 (20 %), 64 (15 %) or 128
  * (10 %), after the paper's "over 10 % of jobs use 128 GPUs or more" (section 2.2).
  *
@@ -125,6 +136,14 @@ enum crux_status crux_scenario_run_flow(const struct crux_scenario *scn,
 					const struct crux_plan *plan, const bool *active,
 					const struct crux_sink *sink, struct crux_sim_result **out,
 					struct crux_error *err);
+
+/** The same for jobs with programs, with a row for every part of an operation (timelines). */
+struct crux_part_sink;
+enum crux_status crux_scenario_run_parts(const struct crux_scenario *scn,
+					 const struct crux_plan *plan, const bool *active,
+					 const struct crux_sink *sink,
+					 const struct crux_part_sink *parts,
+					 struct crux_sim_result **out, struct crux_error *err);
 
 /** Facts for the summary, [n_jobs] of @p out; inactive jobs get 0 GPUs. */
 void crux_scenario_facts(const struct crux_scenario *scn, const bool *active,

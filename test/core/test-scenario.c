@@ -341,7 +341,7 @@ static void refusals(void)
 		 "job gpt-0 needs 128 GPUs; the cluster has 96"},
 		{"testbed", "gpt:64,bert:64", "span", CRUX_CAPACITY,
 		 "the 2 jobs need 128 GPUs together; the cluster has 96"},
-		{"testbed", "vgg:8", "span", CRUX_NOT_FOUND, "known: gpt, bert, resnet"},
+		{"testbed", "vgg:8", "span", CRUX_NOT_FOUND, "unknown model \"vgg\"; nearest: "},
 		{"testbed", "gpt", "span", CRUX_SYNTAX, "\"gpt\" is not MODEL:GPUS"},
 		{"testbed", "", "span", CRUX_SYNTAX, "is not MODEL:GPUS"},
 		{"testbed", "gpt:8,", "span", CRUX_SYNTAX, "is not MODEL:GPUS"},

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: GPL-2.0-only
+ *
+ * crux-scenario-program: jobs that run programs: made, profiled and run at flow level; see
+ * crux-scenario.h.
+ *
+ * Place: model/core (C11). Depends on crux-scenario, crux-program, crux-wiring, crux-progsim.
+ *
+ * What a scheduler sees of a program. It runs once alone while every
+ * operation that uses the network moves in no time: the iteration then takes compute_s, waiting
+ * inside hosts and in pipelines included. Let
+ * R(t) be the share of its network bytes whose operation could begin by t (share of compute_s).
+ * Communication at an even rate from o to the end of the iteration must never run ahead of that: (t
+ * - o) / (1 - o) <= R(t-) for all t, so o = max over t of (t - R(t-)) / (1 - R(t-)), which is where
+ * the all-reduce becomes ready in a job that has one.
+ */
+#include "scenario-private.h"
+
+#include "crux-progsim.h"
+#include "crux-wiring.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_places(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b; /* ToR group, host, GPU */
+
+	for (int i = 0; i < 3; i++)
+		if (x[i] != y[i])
+			return x[i] < y[i] ? -1 : 1;
+	return 0;
+}
+
+/* Ranks by ToR group, host, GPU, unless the job says where each is. */
+static enum crux_status place_ranks(const struct crux_topology *topo, struct crux_job *job,
+				    struct crux_error *err)
+{
+	uint32_t(*places)[3], i;
+
+	if (job->rank_gpu)
+		return CRUX_OK;
+	places = crux_array(job->n_gpus, sizeof(*places));
+	job->rank_gpu = crux_array(job->n_gpus, sizeof(*job->rank_gpu));
+	if (!places || !job->rank_gpu) {
+		crux_free(places);
+		return crux_fail(err, CRUX_NOMEM, "out of memory for job %s", job->name);
+	}
+	for (i = 0; i < job->n_gpus; i++) {
+		places[i][0] = crux_topology_host(topo, job->gpus[i].host)->tor_group;
+		places[i][1] = job->gpus[i].host;
+		places[i][2] = job->gpus[i].gpu;
+	}
+	qsort(places, job->n_gpus, sizeof(*places), compare_places);
+	for (i = 0; i < job->n_gpus; i++)
+		job->rank_gpu[i] = (struct crux_gpu_ref){places[i][1], places[i][2]};
+	crux_free(places);
+	return CRUX_OK;
+}
+
+static enum crux_status find_storage(const struct crux_topology *topo, const char *name,
+				     uint32_t *out, struct crux_error *err)
+{
+	uint32_t n = crux_topology_n_hosts(topo), h;
+
+	*out = CRUX_NONE;
+	if (!*name)
+		return CRUX_OK;
+	for (h = 0; h < n; h++)
+		if (!strcmp(crux_topology_host(topo, h)->name, name)) {
+			*out = h;
+			return CRUX_OK;
+		}
+	return crux_fail(err, CRUX_NOT_FOUND, "storage host \"%s\" is not in the topology", name);
+}
+
+static enum crux_status train_program(const struct crux_scenario *scn, struct crux_job *job,
+				      const struct crux_train *train, struct crux_error *err)
+{
+	uint32_t *where = crux_array(2 * (size_t)job->n_gpus, sizeof(*where)), storage, i;
+	enum crux_status status = find_storage(scn->topo, train->storage, &storage, err);
+
+	if (!where)
+		return crux_fail(err, CRUX_NOMEM, "out of memory for job %s", job->name);
+	for (i = 0; i < job->n_gpus; i++) {
+		struct crux_gpu_ref gpu = job->rank_gpu[i];
+
+		where[i] = gpu.host;
+		where[job->n_gpus + i] = crux_topology_host(scn->topo, gpu.host)->gpu_nic[gpu.gpu];
+	}
+	if (!status)
+		status = crux_train_program(train, where, where + job->n_gpus, scn->options.scale,
+					    storage, &job->program, err);
+	crux_free(where);
+	return status;
+}
+
+static enum crux_status make_program(struct crux_scenario *scn, struct crux_job *job,
+				     const struct scenario_request *item, struct crux_error *err)
+{
+	enum crux_status status;
+
+	if (item->train)
+		status = train_program(scn, job, item->train, err);
+	else
+		status = crux_program_simple(job->n_gpus, job->compute_s, job->overlap_start,
+					     job->flop / job->n_gpus, job->gradient_bytes,
+					     job->n_channels, &job->program, err);
+	if (!status)
+		status = crux_wiring_create(job->program, job->rank_gpu, scn->topo, &job->wiring,
+					    err);
+	if (!status)
+		job->n_flows = job->wiring->n_conns;
+	return status;
+}
+
+enum crux_status scenario_make_programs(struct crux_scenario *scn,
+					const struct scenario_requests *all, struct crux_error *err)
+{
+	enum crux_status status = CRUX_OK;
+	uint32_t i;
+
+	for (i = 0; !status && i < scn->n_jobs; i++) {
+		struct crux_job *job = &scn->jobs[i];
+
+		status = crux_job_shape(job, scn->topo, err);
+		if (!status)
+			status = place_ranks(scn->topo, job, err);
+		if (!status)
+			status = make_program(scn, job, &all->items[i], err);
+		if (status && err)
+			crux_fail_prefix(err, "job %s: ", job->name);
+	}
+	return status;
+}
+
+/* ---- runs */
+
+struct program_run {
+	const struct crux_scenario *scn;
+	const struct crux_sink *sink;
+	const struct crux_part_sink *parts;
+	uint32_t n_jobs;
+	uint32_t *job_of; /* [n_jobs]: number in the scenario */
+	struct crux_prog_job *jobs;
+	struct crux_sim_flow *conns; /* [n_flows of the scenario] */
+	uint32_t *hops;		     /* links of all connections, one behind another */
+	struct crux_sim_link *links;
+};
+
+static enum crux_status pass_row(void *context, uint32_t job, uint64_t iteration,
+				 const struct crux_iteration *row)
+{
+	const struct program_run *run = context;
+
+	return run->sink->iteration(run->sink->context, run->job_of[job], iteration, row);
+}
+
+static enum crux_status pass_part(void *context, const struct crux_prog_part *part)
+{
+	const struct program_run *run = context;
+	struct crux_prog_part copy = *part;
+
+	copy.job = run->job_of[part->job];
+	return run->parts->part(run->parts->context, &copy);
+}
+
+static void run_clear(struct program_run *run)
+{
+	crux_free(run->job_of);
+	crux_free(run->jobs);
+	crux_free(run->conns);
+	crux_free(run->hops);
+	crux_free(run->links);
+}
+
+static enum crux_status run_allocate(struct program_run *run, struct crux_error *err)
+{
+	const struct crux_scenario *scn = run->scn;
+	size_t hops = 0;
+	uint32_t f;
+
+	for (f = 0; f < scn->n_flows; f++)
+		hops += crux_flow_hops(&scn->flows[f]);
+	run->job_of = crux_array(scn->n_jobs, sizeof(*run->job_of));
+	run->jobs = crux_zeroed(scn->n_jobs, sizeof(*run->jobs));
+	run->conns = crux_zeroed(scn->n_flows, sizeof(*run->conns));
+	run->hops = crux_array(hops, sizeof(*run->hops));
+	run->links = crux_array(crux_topology_n_links(scn->topo), sizeof(*run->links));
+	if (!run->job_of || !run->jobs || !run->conns || !run->hops || !run->links)
+		return crux_fail(err, CRUX_NOMEM, "out of memory for a run of %u connections",
+				 scn->n_flows);
+	return CRUX_OK;
+}
+
+/* @p plan NULL: the hash's paths, level 0. */
+static void run_fill(struct program_run *run, const struct crux_plan *plan)
+{
+	const struct crux_scenario *scn = run->scn;
+	uint32_t *hop = run->hops, i, h;
+
+	for (i = 0; i < crux_topology_n_links(scn->topo); i++) {
+		struct crux_link_id id = {i};
+
+		run->links[i].bps = crux_scenario_link_bps(scn, id);
+		run->links[i].alpha_s = crux_scenario_link_alpha_s(scn, id);
+	}
+	for (i = 0; i < scn->n_flows; i++) {
+		const struct crux_flow *flow = &scn->flows[i];
+		uint32_t n = crux_flow_hops(flow);
+		uint32_t c = plan ? plan->flows[i].candidate : flow->ecmp_candidate;
+
+		run->conns[i] = (struct crux_sim_flow){(double)flow->bytes, hop, n, 1};
+		for (h = 0; h < n; h++)
+			*hop++ = crux_flow_link(flow, c, h).v;
+	}
+}
+
+/* Connections of an operation: lanes, or ranks of a copy. */
+static uint32_t op_conns(const struct crux_job *job, uint32_t op)
+{
+	const struct crux_wired_op *wired = &job->wiring->ops[op];
+	uint32_t n = 0;
+
+	if (job->program->ops[op].kind == CRUX_OP_COPY)
+		return job->program->groups[job->program->ops[op].group].n;
+	if (wired->coll)
+		crux_coll_lanes(wired->coll, &n);
+	return n;
+}
+
+static bool uses_network(const struct crux_job *job, uint32_t op)
+{
+	uint32_t n = op_conns(job, op), i;
+
+	for (i = 0; i < n; i++)
+		if (job->wiring->conns[job->wiring->ops[op].conn[i]].network)
+			return true;
+	return false;
+}
+
+/* Operations of a job that use the network take no time, their lanes inside hosts included. */
+static void free_network(struct program_run *run, const struct crux_job *job)
+{
+	uint32_t o, i;
+
+	for (o = 0; o < job->program->n_ops; o++) {
+		uint32_t n = uses_network(job, o) ? op_conns(job, o) : 0;
+
+		for (i = 0; i < n; i++)
+			run->conns[job->first_flow + job->wiring->ops[o].conn[i]].n_links = 0;
+	}
+}
+
+static void run_add(struct program_run *run, uint32_t index, const struct crux_plan *plan)
+{
+	const struct crux_job *job = &run->scn->jobs[index];
+
+	run->job_of[run->n_jobs] = index;
+	run->jobs[run->n_jobs++] = (struct crux_prog_job){
+		.name = job->name,
+		.program = job->program,
+		.wiring = job->wiring,
+		.gpus = job->rank_gpu,
+		.conns = run->conns + job->first_flow,
+		.level = plan ? plan->jobs[index].level : 0,
+		.storage_level = plan ? plan->levels - 1 : 0,
+		.start_s = plan ? job->arrival_s + plan->jobs[index].shift_s : 0,
+		.max_iterations = plan ? job->iterations : 1,
+		.stop_s = plan && job->stop_s > 0 ? job->stop_s : INFINITY,
+		.slowness = job->slowness,
+		.jitter = plan ? job->jitter : 0,
+		.missing_op = CRUX_NONE,
+		.missing_rank = CRUX_NONE,
+	};
+}
+
+static enum crux_status run_all(struct program_run *run, struct crux_sim_result **out,
+				struct crux_error *err)
+{
+	const struct crux_sink sink = {pass_row, run};
+	const struct crux_part_sink parts = {pass_part, run};
+	const struct crux_prog prog = {crux_topology_n_links(run->scn->topo),
+				       run->links,
+				       run->n_jobs,
+				       run->jobs,
+				       INFINITY,
+				       run->scn->options.seed};
+
+	return crux_progsim_run(&prog, run->sink ? &sink : NULL, run->parts ? &parts : NULL, out,
+				err);
+}
+
+/* Give the result a row for every job of the scenario; inactive ones are zero. */
+static enum crux_status spread_jobs(const struct program_run *run, struct crux_sim_result *result,
+				    struct crux_error *err)
+{
+	struct crux_sim_job_result *jobs = crux_zeroed(run->scn->n_jobs, sizeof(*jobs));
+
+	if (!jobs)
+		return crux_fail(err, CRUX_NOMEM, "out of memory for the results");
+	for (uint32_t i = 0; i < run->n_jobs; i++)
+		jobs[run->job_of[i]] = result->jobs[i];
+	crux_free(result->jobs);
+	result->jobs = jobs;
+	return CRUX_OK;
+}
+
+enum crux_status scenario_run_programs(const struct crux_scenario *scn,
+				       const struct crux_plan *plan, const bool *active,
+				       const struct crux_sink *sink,
+				       const struct crux_part_sink *parts,
+				       struct crux_sim_result **out, struct crux_error *err)
+{
+	struct program_run run = {.scn = scn, .sink = sink, .parts = parts};
+	struct crux_sim_result *result = NULL;
+	enum crux_status status = run_allocate(&run, err);
+
+	if (!status) {
+		run_fill(&run, plan);
+		for (uint32_t i = 0; i < scn->n_jobs; i++)
+			if (!active || active[i])
+				run_add(&run, i, plan);
+		status = run_all(&run, &result, err);
+	}
+	if (!status && (status = spread_jobs(&run, result, err)))
+		crux_sim_result_destroy(result);
+	if (!status)
+		*out = result;
+	run_clear(&run);
+	return status;
+}
+
+/* ---- profile */
+
+/* When an operation could begin, and how much it sends through the network. */
+struct ready {
+	double at_s, bytes;
+};
+
+struct profile {
+	struct crux_iteration row;
+	struct ready *ready; /* [n_ops] */
+};
+
+static enum crux_status keep_row(void *context, uint32_t job, uint64_t iteration,
+				 const struct crux_iteration *row)
+{
+	struct profile *profile = context;
+
+	(void)job;
+	(void)iteration;
+	profile->row = *row;
+	return CRUX_OK;
+}
+
+/* An operation begins when its last rank has come. */
+static enum crux_status keep_part(void *context, const struct crux_prog_part *part)
+{
+	struct profile *profile = context;
+
+	profile->ready[part->op].at_s = fmax(profile->ready[part->op].at_s, part->start_s);
+	return CRUX_OK;
+}
+
+static double network_bytes(const struct crux_job *job, uint32_t op)
+{
+	const struct crux_wired_op *wired = &job->wiring->ops[op];
+	const struct crux_op *facts = &job->program->ops[op];
+	uint32_t n = op_conns(job, op), i;
+	double sum = 0;
+
+	for (i = 0; i < n; i++)
+		if (job->wiring->conns[wired->conn[i]].network)
+			sum += wired->coll ? (double)crux_coll_lanes(wired->coll, &n)[i].bytes *
+						     facts->repeat
+					   : (double)facts->bytes;
+	return sum;
+}
+
+static int compare_ready(const void *a, const void *b)
+{
+	const struct ready *x = a, *y = b;
+
+	return (x->at_s > y->at_s) - (x->at_s < y->at_s);
+}
+
+static double overlap_start(struct ready *ready, uint32_t n, double span_s)
+{
+	double total = 0, before = 0, o = 0;
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		total += ready[i].bytes;
+	if (!(total > 0) || !(span_s > 0))
+		return 1;
+	qsort(ready, n, sizeof(*ready), compare_ready);
+	for (i = 0; i < n; i++) {
+		double r = before / total;
+
+		if (ready[i].bytes > 0 && r < 1)
+			o = fmax(o, (fmin(1, ready[i].at_s / span_s) - r) / (1 - r));
+		before += ready[i].bytes;
+	}
+	return fmin(fmax(o, 0), 1);
+}
+
+/* One iteration alone; its row. */
+static enum crux_status run_alone(const struct crux_scenario *scn, uint32_t index, bool unbound,
+				  struct program_run *run, struct profile *profile,
+				  struct crux_error *err)
+{
+	const struct crux_sink sink = {keep_row, profile};
+	const struct crux_part_sink parts = {keep_part, profile};
+	struct crux_sim_result *result = NULL;
+	enum crux_status status;
+
+	run->scn = scn;
+	run->sink = &sink;
+	run->parts = unbound ? &parts : NULL;
+	run->n_jobs = 0;
+	run_fill(run, NULL);
+	if (unbound)
+		free_network(run, &scn->jobs[index]);
+	run_add(run, index, NULL);
+	status = run_all(run, &result, err);
+	crux_sim_result_destroy(result);
+	return status;
+}
+
+static enum crux_status profile_job(struct crux_scenario *scn, uint32_t index,
+				    struct program_run *run, double *nominal_s,
+				    struct crux_error *err)
+{
+	struct crux_job *job = &scn->jobs[index];
+	struct profile profile = {.ready = crux_zeroed(job->program->n_ops, sizeof(struct ready))};
+	enum crux_status status;
+	uint32_t i;
+
+	if (!profile.ready)
+		return crux_fail(err, CRUX_NOMEM, "out of memory for job %s", job->name);
+	status = run_alone(scn, index, true, run, &profile, err);
+	if (!status) {
+		job->flop = crux_program_flop(job->program);
+		job->compute_s = profile.row.end_s - profile.row.start_s;
+		for (i = 0; i < job->program->n_ops; i++)
+			profile.ready[i].bytes = network_bytes(job, i);
+		job->overlap_start =
+			overlap_start(profile.ready, job->program->n_ops, job->compute_s);
+		status = run_alone(scn, index, false, run, &profile, err);
+		*nominal_s = profile.row.end_s - profile.row.start_s;
+	}
+	crux_free(profile.ready);
+	return status;
+}
+
+enum crux_status scenario_profile_programs(struct crux_scenario *scn, double *nominal_s,
+					   struct crux_error *err)
+{
+	struct program_run run = {.scn = scn};
+	struct crux_problem_job *jobs = (struct crux_problem_job *)(uintptr_t)scn->problem.jobs;
+	enum crux_status status = run_allocate(&run, err);
+
+	for (uint32_t i = 0; !status && i < scn->n_jobs; i++) {
+		status = profile_job(scn, i, &run, &nominal_s[i], err);
+		jobs[i].flop = scn->jobs[i].flop;
+		jobs[i].compute_s = scn->jobs[i].compute_s;
+		jobs[i].overlap_start = scn->jobs[i].overlap_start;
+	}
+	run_clear(&run);
+	return status;
+}

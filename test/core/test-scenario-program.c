@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-2.0-only
+ *
+ * test-scenario-program: jobs described by keys: programs, placement, dynamics, and their twin
+ * without a program.
+ *
+ * Place: test/core. Depends on libcrux.
+ */
+#include "crux-check.h"
+#include "crux-progsim.h"
+#include "crux-scenario.h"
+#include "crux-wiring.h"
+
+#include <string.h>
+
+/* One aggregation switch: one path everywhere, so source ports do not matter. */
+#define ONE_PATH "testbed:aggs=1,uplinks=1"
+
+static struct crux_scenario *make(const char *topology, const char *jobs, struct crux_error *err)
+{
+	struct crux_scenario_options options;
+	struct crux_scenario *scn = NULL;
+
+	crux_scenario_options_default(&options);
+	options.topology = topology;
+	options.jobs = jobs;
+	options.scale = 10;
+	crux_scenario_create(&options, &scn, err);
+	return scn;
+}
+
+static enum crux_status fails(const char *jobs, struct crux_error *err)
+{
+	struct crux_scenario *scn = make(ONE_PATH, jobs, err);
+
+	crux_scenario_destroy(scn);
+	return scn ? CRUX_OK : err->status;
+}
+
+struct keep {
+	struct crux_rows *rows;
+	uint32_t parts;
+};
+
+static enum crux_status keep_row(void *context, uint32_t job, uint64_t iteration,
+				 const struct crux_iteration *row)
+{
+	struct keep *keep = context;
+
+	(void)iteration;
+	return crux_rows_add(keep->rows, job, row, NULL);
+}
+
+static enum crux_status keep_part(void *context, const struct crux_prog_part *part)
+{
+	struct keep *keep = context;
+
+	CHECK(part->end_s >= part->start_s);
+	keep->parts++;
+	return CRUX_OK;
+}
+
+static struct crux_rows *run(const struct crux_scenario *scn, const char *policy)
+{
+	struct crux_options options;
+	struct crux_plan *plan = NULL;
+	struct crux_sim_result *result = NULL;
+	struct crux_error err = {0};
+	struct keep keep = {NULL, 0};
+	const struct crux_sink sink = {keep_row, &keep};
+
+	crux_options_default(&options);
+	CHECK_U64(crux_rows_create(scn->n_jobs, &keep.rows, NULL), CRUX_OK);
+	if (crux_scenario_plan(scn, policy, &options, &plan, &err) ||
+	    crux_scenario_run_flow(scn, plan, NULL, &sink, &result, &err))
+		CHECK_FAIL("%s", err.text);
+	crux_sim_result_destroy(result);
+	crux_plan_destroy(plan);
+	return keep.rows;
+}
+
+/*
+ * stop=... beyond the end makes both jobs run programs: the same rows as the simple ones, in
+ * contention for one uplink at two levels and at one.
+ */
+static void programs_equal_simple_jobs(void)
+{
+	struct crux_error err = {0};
+	struct crux_scenario *a = make(ONE_PATH, "gpt:32:3,bert:8:5,resnet:16:4", &err);
+	struct crux_scenario *b =
+		make(ONE_PATH, "gpt:32:3:stop=1000,bert:8:5,resnet:16:iterations=4", &err);
+	static const char *const policies[] = {"ecmp", "crux"};
+
+	if (!a || !b) {
+		CHECK_FAIL("%s", err.text);
+		return;
+	}
+	CHECK(!a->programs && b->programs);
+	for (uint32_t j = 0; j < 3; j++) {
+		CHECK_NEAR(b->jobs[j].compute_s, a->jobs[j].compute_s, 1e-9);
+		CHECK_NEAR(b->jobs[j].overlap_start, a->jobs[j].overlap_start, 1e-6);
+		CHECK_NEAR(b->jobs[j].flop, a->jobs[j].flop, 1e-6 * a->jobs[j].flop);
+		CHECK_U64(b->jobs[j].iterations, a->jobs[j].iterations);
+	}
+	for (uint32_t p = 0; p < 2; p++) {
+		struct crux_rows *x = run(a, policies[p]), *y = run(b, policies[p]);
+
+		for (uint32_t j = 0; j < 3; j++) {
+			uint64_t n, m;
+			const struct crux_iteration *u = crux_rows_of(x, j, &n);
+			const struct crux_iteration *v = crux_rows_of(y, j, &m);
+
+			CHECK_U64(m, n);
+			for (uint64_t i = 0; i < n && i < m; i++) {
+				CHECK_NEAR(v[i].start_s, u[i].start_s, 1e-9);
+				CHECK_NEAR(v[i].compute_end_s, u[i].compute_end_s, 1e-9);
+				CHECK_NEAR(v[i].comm_start_s, u[i].comm_start_s, 1e-9);
+				CHECK_NEAR(v[i].end_s, u[i].end_s, 1e-9);
+			}
+		}
+		crux_rows_destroy(x);
+		crux_rows_destroy(y);
+	}
+	crux_scenario_destroy(a);
+	crux_scenario_destroy(b);
+}
+
+/* Ranks 0 to 3 on h1, ranks 4 to 7 on h0, in that order. */
+static void explicit_placement(void)
+{
+	struct crux_error err = {0};
+	struct crux_scenario *scn =
+		make(ONE_PATH, "bert:8,gpt:8:place=h1/4-7+h0/0-3:stop=1000", &err);
+
+	if (!scn) {
+		CHECK_FAIL("%s", err.text);
+		return;
+	}
+	for (uint32_t r = 0; r < 8; r++) {
+		CHECK_U64(scn->jobs[1].rank_gpu[r].host, r < 4);
+		CHECK_U64(scn->jobs[1].rank_gpu[r].gpu, r < 4 ? r + 4 : r - 4);
+		CHECK_U64(scn->jobs[1].gpus[r].host, r >= 4);
+	}
+	/* The other job was placed around it. */
+	for (uint32_t i = 0; i < 8; i++)
+		for (uint32_t k = 0; k < 8; k++)
+			CHECK(scn->jobs[0].gpus[i].host != scn->jobs[1].gpus[k].host ||
+			      scn->jobs[0].gpus[i].gpu != scn->jobs[1].gpus[k].gpu);
+	crux_scenario_destroy(scn);
+}
+
+/* One rank at half the speed: the computation of the whole takes twice as long. */
+static void straggler(void)
+{
+	struct crux_error err = {0};
+	struct crux_scenario *a = make(ONE_PATH, "bert:8:2:stop=1000", &err);
+	struct crux_scenario *b = make(ONE_PATH, "bert:8:2:slow=3x2", &err);
+
+	if (!a || !b) {
+		CHECK_FAIL("%s", err.text);
+		return;
+	}
+	CHECK_NEAR(b->jobs[0].compute_s, 2 * a->jobs[0].compute_s, 1e-9);
+	crux_scenario_destroy(a);
+	crux_scenario_destroy(b);
+}
+
+/* A job stopped at 0.1 s has ended no iteration after that; the other goes on. */
+static void killed(void)
+{
+	struct crux_error err = {0};
+	struct crux_scenario *scn = make(ONE_PATH, "gpt:32:100:stop=0.1,bert:8:20", &err);
+	struct crux_rows *rows;
+	const struct crux_iteration *row;
+	uint64_t n;
+
+	if (!scn) {
+		CHECK_FAIL("%s", err.text);
+		return;
+	}
+	rows = run(scn, "crux");
+	row = crux_rows_of(rows, 0, &n);
+	CHECK(n > 0 && n < 100);
+	CHECK(n && row[n - 1].end_s <= 0.1);
+	crux_rows_of(rows, 1, &n);
+	CHECK_U64(n, 20);
+	crux_rows_destroy(rows);
+	crux_scenario_destroy(scn);
+}
+
+/* A hybrid job beside a simple one: it runs, its timeline has parts, its traffic is seen. */
+static void hybrid_job(void)
+{
+	struct crux_error err = {0};
+	struct crux_scenario *scn =
+		make("testbed", "gpt3-1.3b:32:tp=4:pp=2:micro=8:iterations=2,bert:8:3", &err);
+	struct crux_options options;
+	struct crux_plan *plan = NULL;
+	struct crux_sim_result *result = NULL;
+	struct keep keep = {NULL, 0};
+	const struct crux_sink sink = {keep_row, &keep};
+	const struct crux_part_sink parts = {keep_part, &keep};
+	double network = 0;
+	uint64_t n;
+
+	if (!scn) {
+		CHECK_FAIL("%s", err.text);
+		return;
+	}
+	for (uint32_t f = 0; f < scn->n_flows; f++)
+		network += scn->flows[f].src_nic.v != CRUX_NONE ? (double)scn->flows[f].bytes : 0;
+	CHECK(network > 0);
+	CHECK(scn->jobs[0].compute_s > 0 && scn->jobs[0].overlap_start > 0);
+	crux_options_default(&options);
+	CHECK_U64(crux_rows_create(scn->n_jobs, &keep.rows, NULL), CRUX_OK);
+	CHECK_U64(crux_scenario_plan(scn, "crux", &options, &plan, &err), CRUX_OK);
+	CHECK_U64(crux_scenario_run_parts(scn, plan, NULL, &sink, &parts, &result, &err), CRUX_OK);
+	crux_rows_of(keep.rows, 0, &n);
+	CHECK_U64(n, 2);
+	CHECK(keep.parts > 2 * scn->jobs[0].program->n_ops);
+	/* An iteration with the network's costs takes at least as long as without. */
+	for (uint64_t i = 0; i < n; i++) {
+		const struct crux_iteration *row = crux_rows_of(keep.rows, 0, &n) + i;
+
+		CHECK(row->end_s - row->start_s >= scn->jobs[0].compute_s * (1 - 1e-9));
+		CHECK(row->busy_s > 0 && row->busy_s < row->end_s - row->start_s);
+	}
+	crux_sim_result_destroy(result);
+	crux_plan_destroy(plan);
+	crux_rows_destroy(keep.rows);
+	crux_scenario_destroy(scn);
+}
+
+static void wrong(const char *jobs, enum crux_status status, const char *part)
+{
+	struct crux_error err = {0};
+
+	CHECK_U64(fails(jobs, &err), status);
+	if (!strstr(err.text, part))
+		CHECK_FAIL("%s: \"%s\" lacks \"%s\"", jobs, err.text, part);
+}
+
+static void faults_are_named(void)
+{
+	wrong("gpt:8:place=h0/0-8", CRUX_INVALID, "names 9");
+	wrong("gpt:8:place=h0/0-3+h0/3-6", CRUX_DUPLICATE, "3");
+	wrong("gpt:9:place=h0/0-8", CRUX_NOT_FOUND, "8");
+	wrong("gpt:8:place=nohost/0-7", CRUX_NOT_FOUND, "nohost");
+	wrong("gpt:8:place=h0", CRUX_SYNTAX, "HOST/GPU");
+	wrong("gpt:8:slow=8x2", CRUX_RANGE, "slow");
+	wrong("gpt:8:slow=1x0.5", CRUX_RANGE, "0.5");
+	wrong("gpt:8:slow=1", CRUX_SYNTAX, "RANKxFACTOR");
+	wrong("gpt:8:jitter=2", CRUX_RANGE, "jitter");
+	wrong("gpt:8:arrival=-1", CRUX_RANGE, "arrival");
+	wrong("gpt:16:tp=3", CRUX_INVALID, "16");
+	wrong("gtp:16", CRUX_NOT_FOUND, "gpt");
+	wrong("gpt:16:nokey=1", CRUX_UNKNOWN_KEY, "nokey");
+	wrong("gpt:8:jitter=0.1:jitter=0.2", CRUX_DUPLICATE, "jitter");
+	wrong("gpt:8:3:iterations=4", CRUX_DUPLICATE, "iterations");
+	wrong("gpt:128", CRUX_CAPACITY, "96");
+}
+
+int main(void)
+{
+	RUN(programs_equal_simple_jobs);
+	RUN(explicit_placement);
+	RUN(straggler);
+	RUN(killed);
+	RUN(hybrid_job);
+	RUN(faults_are_named);
+	return DONE();
+}
