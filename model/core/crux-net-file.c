@@ -12,8 +12,8 @@
 #include <string.h>
 
 #define MAX_FILE   ((size_t)16 << 20)
-#define MAX_COUNT  100000.0
-#define MAX_DEPTH  1000000u
+#define MAX_COUNT  10000.0
+#define MAX_DEPTH  10000u
 #define MAX_NUMBER 9007199254740992.0 /* 2^53: exact as a double */
 
 /* "PATH:LINE:COLUMN: ..." */

@@ -71,8 +71,11 @@ static void bottleneck(struct net_builder *builder, uint32_t stage, uint32_t cou
 	add_row(builder, &row, count);
 }
 
-/* 2,470 images/s of ResNet-50 on one A100 in mixed precision: the fraction of the peak. */
-#define RESNET_50_RATE 2470.0
+/*
+ * Fitted: with it, one a100-80 runs ResNet-50 (256 images, optimiser included) at the 2,470
+ * images/s that were published; of all its FLOP over the peak that is 0.194. Nothing was for 101.
+ */
+#define RESNET_ACHIEVED 0.2445
 
 void net_resnet(struct net_builder *builder, const char *name)
 {
@@ -90,7 +93,7 @@ void net_resnet(struct net_builder *builder, const char *name)
 	uint32_t stage, in = 64;
 	double from = 56.0 * 56;
 
-	net_head(builder, "image of 224x224", 256, 3 * 2 * 4.09e9 * RESNET_50_RATE / 312e12,
+	net_head(builder, "image of 224x224", 256, RESNET_ACHIEVED,
 		 "He and others 2016; torchvision (v1.5); 2,470 images/s of ResNet-50 on an A100 "
 		 "(NVIDIA DeepLearningExamples)");
 	stem(builder);

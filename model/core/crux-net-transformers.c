@@ -157,8 +157,11 @@ void net_experts(struct net_builder *builder, const char *name)
 	untied_decoder(builder, row_of(rows, name));
 }
 
-/* 694 sequences/s of BERT-large, 128 tokens, on one A100 are this fraction of the peak. */
-#define BERT_RATE 694.0
+/*
+ * Fitted: with it, one a100-80 runs BERT-large (256 x 128 tokens, optimiser included) at the 694
+ * sequences/s that were published. Nothing was published for base.
+ */
+#define BERT_ACHIEVED 0.5507
 
 /*
  * Devlin and others 2019; both pre-training heads. 20 of 128 tokens are predicted (its
@@ -176,7 +179,7 @@ void net_bert(struct net_builder *builder, const char *name)
 	/* Pooler, transform with its norm, bias of the projection, next-sentence head. */
 	uint64_t heads = h * h + h + h * h + h + 2 * h + v + 2 * h + 2;
 
-	net_head(builder, "sequence of 128", row->batch, 0,
+	net_head(builder, "sequence of 128", row->batch, BERT_ACHIEVED,
 		 "Devlin and others 2019; 694 sequences/s on an A100 (NVIDIA DeepLearningExamples, "
 		 "PaddlePaddle BERT, 2023)");
 	embedding(builder, "embedding", (v + 512 + 2) * h + 2 * h, row->sequence, row->hidden,
@@ -187,7 +190,4 @@ void net_bert(struct net_builder *builder, const char *name)
 		return;
 	/* Pooler on one token, transform on the masked ones. */
 	builder->net->layers[2].flop += 2 * (masked + 1) * (double)(h * h);
-	/* Of BERT-large; 0.5353 for base, too, where nothing was published. */
-	builder->net->achieved = row == rows ? 3 * crux_net_flop(builder->net) * BERT_RATE / 312e12
-					     : 0.5353;
 }

@@ -287,7 +287,7 @@ static void broken_files(void)
 		{"layer,a,conv,flop=1", CRUX_NOT_FOUND, ":1:9: unknown kind \"conv\""},
 		{"layer,a", CRUX_SYNTAX, ":1:1: a layer needs"},
 		{L ",7", CRUX_SYNTAX, "\"7\" is not key=value"},
-		{L ",count=0", CRUX_RANGE, "count: 0 is not in 1..100000"},
+		{L ",count=0", CRUX_RANGE, "count: 0 is not in 1..10000"},
 		{L ",count=1.5", CRUX_RANGE, "count: 1.5"},
 		{L ",selective=2", CRUX_RANGE, "selective 2 is above its activation 1"},
 		{L ",touched=2", CRUX_INVALID, "touched belongs to kind embedding"},
