@@ -223,6 +223,51 @@ ROCE_CASE(ConfigCase, "Config paths set attributes and connect traces of all por
     NS_TEST_ASSERT_MSG_EQ(frames, 2 * 10 + 2, "10 packets and an ACK over two links");
 }
 
+ROCE_CASE(PathsCase, "and of queue pairs, their congestion control and the cables")
+{
+    Fabric f;
+    f.Star(2);
+    Ptr<RoceQueuePair> qp = f.Pair(0, 1);
+    const std::string pairs = "/NodeList/*/$ns3::RoceHost/QueuePairs/*/";
+    Config::Set(pairs + "AckEvery", UintegerValue(5));
+    Config::Set(pairs + "Controller/$ns3::RoceDcqcn/Gain", DoubleValue(0.5));
+    Config::Set("/ChannelList/*/$ns3::RoceChannel/Delay", TimeValue(MicroSeconds(3)));
+    uint32_t ended = 0;
+    for (const std::string source : {"SendComplete", "RecvComplete"})
+    {
+        Config::ConnectWithoutContext(pairs + source,
+                                      Callback<void, Ptr<RoceQueuePair>, const RoceCompletion&>(
+                                          [&ended](Ptr<RoceQueuePair>, const RoceCompletion& c) {
+                                              ended += c.status == RoceStatus::SUCCESS;
+                                          }));
+    }
+    qp->PostSend(1, 50 * 4096);
+    Simulator::Run();
+    NS_TEST_ASSERT_MSG_EQ(ended, 2, "completions of both ends");
+    NS_TEST_ASSERT_MSG_EQ(qp->GetPeer()->GetCounters().acksSent, 10, "an ACK for 5 packets");
+    // 50 packets on the first link, the last one on the second, 3 us each.
+    NS_TEST_ASSERT_MSG_EQ(f.ReceivedPs(1), 51 * 334240 + 6000000, "time in ps");
+    DoubleValue gain;
+    qp->GetCongestionControl()->GetAttribute("Gain", gain);
+    NS_TEST_ASSERT_MSG_EQ(gain.Get(), 0.5, "gain");
+    // 2 x 3 us x 100 Gbit/s / 8 in place of 2 x 1 us.
+    NS_TEST_ASSERT_MSG_EQ(f.switches[0]->GetPort(0)->GetHeadroom(), 78650 + 50000, "headroom");
+    // What cannot be: a delay of nothing, and one that changes under frames on the cable.
+    for (const std::string delay : {"0s", "2us"})
+    {
+        const Died died = RunForked([&] {
+            qp->PostSend(2, 50 * 4096);
+            Simulator::Schedule(MicroSeconds(5), [&delay] {
+                Config::Set("/ChannelList/0/$ns3::RoceChannel/Delay", StringValue(delay));
+            });
+            Simulator::Run();
+        });
+        NS_TEST_ASSERT_MSG_EQ(died.failed, true, delay);
+        const std::string want = delay == "0s" ? "must be above 0" : "frames are on the cable";
+        NS_TEST_ASSERT_MSG_NE(died.text.find(want), std::string::npos, died.text);
+    }
+}
+
 ROCE_CASE(FilesCase, "pcap and ASCII traces hold RoCE and TCP of the same port")
 {
     Fabric f;
@@ -258,6 +303,42 @@ ROCE_CASE(FilesCase, "pcap and ASCII traces hold RoCE and TCP of the same port")
     const uint64_t frames = c.txFrames + c.rxFrames;
     const uint64_t most = 24 + c.txBytes + c.rxBytes + frames * 16 - frames * 24;
     NS_TEST_ASSERT_MSG_EQ((size <= most && size + 30 * frames >= most), true, "size " << size);
+}
+
+ROCE_CASE(TcpLossCase, "TCP that overloads a port is dropped in class 0; RoCE does not notice")
+{
+    Fabric f;
+    UseControl("ns3::RoceNoControl");
+    Config::SetDefault("ns3::RoceSwitch::SharedBuffer", UintegerValue(300000));
+    Config::SetDefault("ns3::RoceNetDevice::EcnClasses", UintegerValue(0));
+    f.Star(3, "10Gbps");
+    for (uint32_t host : {0, 1, 2})
+    {
+        InstallIp(f, host);
+    }
+    PacketSinkHelper sink("ns3::TcpSocketFactory", InetSocketAddress(Ipv4Address::GetAny(), 80));
+    Ptr<PacketSink> sunk = DynamicCast<PacketSink>(sink.Install(f.hosts[2]).Get(0));
+    BulkSendHelper bulk("ns3::TcpSocketFactory",
+                        InetSocketAddress(Ipv4Address(f.At(2)->GetIp(0)), 80));
+    bulk.SetAttribute("MaxBytes", UintegerValue(2000000));
+    bulk.Install(NodeContainer(f.hosts[0], f.hosts[1]));
+    Ptr<RoceQueuePair> qp = f.Pair(0, 2, 5);
+    Simulator::Schedule(MilliSeconds(1), [qp] { qp->PostSend(1, 1000000); });
+    Simulator::Stop(Seconds(5));
+    Simulator::Run();
+    NS_TEST_ASSERT_MSG_EQ(sunk->GetTotalRx(), 4000000, "bytes by TCP");
+    uint64_t lost = 0;
+    for (const Ptr<RoceNetDevice>& port : f.Ports())
+    {
+        lost += port->GetCounters().dropsOf[0][static_cast<size_t>(RoceDropReason::BUFFER)];
+    }
+    NS_TEST_ASSERT_MSG_GT(lost, 0, "lost in class 0");
+    NS_TEST_ASSERT_MSG_EQ(f.Drops(), lost, "and nothing else");
+    // 800 ps a byte; as if alone, but for one TCP frame (ns-3's segments of 536 B are at most
+    // 636 B on the wire) in the way on each of two links.
+    const int64_t alone = 1000000000 + int64_t(WireBytes(1000000, 4096) + 4178) * 800 + 2000000;
+    NS_TEST_ASSERT_MSG_GT_OR_EQ(f.ReceivedPs(1), alone, "RoCE in ps");
+    NS_TEST_ASSERT_MSG_LT_OR_EQ(f.ReceivedPs(1), alone + 2 * 636 * 800, "RoCE in ps");
 }
 
 #ifdef CRUX_HAVE_FLOW_MONITOR
@@ -298,7 +379,9 @@ class RoceMonitorSuite : public TestSuite
         AddTestCase(new BoundCase, TestCase::QUICK);
         AddTestCase(new GoneCase, TestCase::QUICK);
         AddTestCase(new ConfigCase, TestCase::QUICK);
+        AddTestCase(new PathsCase, TestCase::QUICK);
         AddTestCase(new FilesCase, TestCase::QUICK);
+        AddTestCase(new TcpLossCase, TestCase::QUICK);
 #ifdef CRUX_HAVE_FLOW_MONITOR
         AddTestCase(new FlowMonitorCase, TestCase::QUICK);
 #endif

@@ -463,6 +463,70 @@ ROCE_CASE(ManyCase, "129 and 300 flows from one host: all complete, equal shares
     }
 }
 
+ROCE_CASE(EventsCase, "CNPs, NAKs, time-outs and failure are traced, as often as counted")
+{
+    Fabric f;
+    UseRepeat(false);
+    Config::SetDefault("ns3::RoceNetDevice::EcnKmin", UintegerValue(1));
+    Config::SetDefault("ns3::RoceNetDevice::EcnKmax", UintegerValue(5000));
+    UseControl("ns3::RoceDcqcn");
+    f.Star(3);
+    Loser loser;
+    loser.data[20] = 1; // a NAK
+    loser.data[99] = 1; // the last one: a time-out
+    f.Nic(2)->SetLossFilter(MakeCallback(&Loser::Lose, &loser));
+    Ptr<RoceQueuePair> other = f.Pair(1, 2);
+    Ptr<RoceQueuePair> qp = f.Pair(0, 2);
+    std::map<std::string, std::vector<uint64_t>> seen;
+    const auto watch = [&seen](Ptr<RoceQueuePair> end, const std::string& name) {
+        std::vector<uint64_t>& list = seen[name];
+        end->TraceConnectWithoutContext(
+            name,
+            Callback<void, Ptr<RoceQueuePair>, uint64_t>(
+                [&list](Ptr<RoceQueuePair>, uint64_t value) { list.push_back(value); }));
+    };
+    for (const std::string name : {"CnpReceived", "NakReceived", "Timeout", "Failed"})
+    {
+        watch(qp, name);
+    }
+    watch(qp->GetPeer(), "CnpSent");
+    qp->PostSend(1, 100 * 4096);
+    Simulator::Schedule(MicroSeconds(1), [other] { other->PostSend(2, 10 * 4096); });
+    Simulator::Run();
+    NS_TEST_ASSERT_MSG_EQ(f.received.size(), 2, "messages");
+    const RoceQueuePairCounters& c = qp->GetCounters();
+    NS_TEST_ASSERT_MSG_GT(c.cnpsReceived, 0, "CNPs");
+    NS_TEST_ASSERT_MSG_EQ(seen["CnpReceived"].size(), c.cnpsReceived, "CNPs received");
+    NS_TEST_ASSERT_MSG_EQ(seen["CnpSent"].size(), qp->GetPeer()->GetCounters().cnpsSent, "sent");
+    NS_TEST_ASSERT_MSG_EQ(seen["CnpSent"].back(), seen["CnpSent"].size(), "CNPs so far");
+    // The first CNP: alpha is 1 still, the rate is halved.
+    NS_TEST_ASSERT_MSG_EQ(seen["CnpReceived"][0], 50000000000, "rate after the first CNP");
+    NS_TEST_ASSERT_MSG_EQ(seen["NakReceived"].size(), c.naksReceived, "NAKs");
+    NS_TEST_ASSERT_MSG_EQ(seen["NakReceived"].at(0), 20, "PSN of the NAK");
+    NS_TEST_ASSERT_MSG_EQ(seen["Timeout"].size(), 1, "time-outs");
+    NS_TEST_ASSERT_MSG_EQ(seen["Timeout"][0], 1, "the first in a row");
+    qp->PostSend(3, 1);
+    qp->PostSend(4, 1);
+    qp->FailPath("enough");
+    NS_TEST_ASSERT_MSG_EQ(seen["Failed"].size(), 1, "failures");
+    NS_TEST_ASSERT_MSG_EQ(seen["Failed"][0], 2, "messages that ended with it");
+    // A sink may end it all.
+    Fabric g;
+    UseRepeat(false);
+    g.Star(2);
+    g.Nic(1)->SetLossFilter(
+        Callback<bool, const RoceFrame&>([](const RoceFrame&) { return true; }));
+    Ptr<RoceQueuePair> lost = g.Pair(0, 1);
+    lost->TraceConnectWithoutContext(
+        "Timeout",
+        Callback<void, Ptr<RoceQueuePair>, uint64_t>(
+            [](Ptr<RoceQueuePair> end, uint64_t) { end->FailPath("the sink had enough"); }));
+    lost->PostSend(1, 100000);
+    Simulator::Run();
+    NS_TEST_ASSERT_MSG_EQ(g.sent.size(), 1, "ended once");
+    NS_TEST_ASSERT_MSG_EQ(lost->GetFailReason(), "the sink had enough", "by the sink");
+}
+
 /** Run in a child process: \return its exit code (-signal when killed) and what stderr got. */
 std::pair<int, std::string>
 InChild(const std::function<void()>& body)
@@ -609,6 +673,7 @@ class RoceTransportSuite : public TestSuite
         AddTestCase(new AckBytesCase, TestCase::QUICK);
         AddTestCase(new LiveChangeCase, TestCase::QUICK);
         AddTestCase(new ManyCase, TestCase::QUICK);
+        AddTestCase(new EventsCase, TestCase::QUICK);
         AddTestCase(new ErrorCase, TestCase::QUICK);
     }
 };

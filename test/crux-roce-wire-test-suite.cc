@@ -23,6 +23,7 @@
 
 #include <cstdio>
 #include <map>
+#include <regex>
 #include <sstream>
 
 using namespace crux_roce_test;
@@ -430,6 +431,49 @@ ROCE_CASE(AttributesCase, "attributes out of range are refused")
     NS_TEST_ASSERT_MSG_EQ(port->GetEcnCurve(1).kmin, 800000, "Kmin at 200 Gbit/s");
 }
 
+ROCE_CASE(HelpCase, "every attribute says its unit or kind and its range, every trace what it is")
+{
+    const std::regex range(
+        "positive|any|up to|above 0|at most|at least|read only|[0-9a-z] to [0-9]");
+    const std::regex unit(
+        "[Bb]ytes|bit/s|\\b(us|ns|s)\\b|512 bit times|packet|[Tt]ime-outs|[Ss]amples|"
+        "steps|Bit c|Seed|Class|Probability|Utilisation|[Ss]hare|factor|weight|"
+        "bandwidth-delay|reserved / headroom|Flows|by how much|Rows");
+    uint32_t attributes = 0;
+    uint32_t traces = 0;
+    for (uint16_t i = 0; i < TypeId::GetRegisteredN(); i++)
+    {
+        const TypeId tid = TypeId::GetRegistered(i);
+        if (tid.GetName().rfind("ns3::Roce", 0) != 0)
+        {
+            continue;
+        }
+        for (std::size_t a = 0; a < tid.GetAttributeN(); a++)
+        {
+            const TypeId::AttributeInformation info = tid.GetAttribute(a);
+            const std::string kind = info.checker->GetValueTypeName();
+            const std::string what = tid.GetName() + "::" + info.name + ": " + info.help;
+            NS_TEST_ASSERT_MSG_EQ(info.help.empty(), false, what);
+            attributes++;
+            if (kind == "ns3::UintegerValue" || kind == "ns3::DoubleValue" ||
+                kind == "ns3::TimeValue" || kind == "ns3::DataRateValue")
+            {
+                NS_TEST_ASSERT_MSG_EQ(std::regex_search(info.help, range), true, "range: " << what);
+                NS_TEST_ASSERT_MSG_EQ(std::regex_search(info.help, unit), true, "unit: " << what);
+            }
+        }
+        for (std::size_t t = 0; t < tid.GetTraceSourceN(); t++)
+        {
+            const TypeId::TraceSourceInformation info = tid.GetTraceSource(t);
+            NS_TEST_ASSERT_MSG_EQ(info.help.empty() || info.callback.empty(), false, info.name);
+            traces++;
+        }
+    }
+    // All of them were looked at: doc/crux.rst lists them.
+    NS_TEST_ASSERT_MSG_GT(attributes, 60, "attributes");
+    NS_TEST_ASSERT_MSG_GT(traces, 19, "trace sources");
+}
+
 /** The wire. */
 class RoceWireSuite : public TestSuite
 {
@@ -445,6 +489,7 @@ class RoceWireSuite : public TestSuite
         AddTestCase(new ClassCase, TestCase::QUICK);
         AddTestCase(new TracesCase, TestCase::QUICK);
         AddTestCase(new AttributesCase, TestCase::QUICK);
+        AddTestCase(new HelpCase, TestCase::QUICK);
     }
 };
 

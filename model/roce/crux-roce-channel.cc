@@ -7,6 +7,7 @@
  */
 #include "crux-roce-channel.h"
 
+#include "crux-roce-clock.h"
 #include "crux-roce-net-device.h"
 
 #include "ns3/log.h"
@@ -20,15 +21,16 @@ NS_OBJECT_ENSURE_REGISTERED(RoceChannel);
 TypeId
 RoceChannel::GetTypeId()
 {
-    static TypeId tid = TypeId("ns3::RoceChannel")
-                            .SetParent<Channel>()
-                            .SetGroupName("Crux")
-                            .AddConstructor<RoceChannel>()
-                            .AddAttribute("Delay",
-                                          "Propagation time, one way, above 0 s, to 10 s",
-                                          TimeValue(MicroSeconds(1)),
-                                          MakeTimeAccessor(&RoceChannel::m_delay),
-                                          MakeTimeChecker(Seconds(0), Seconds(10)));
+    static TypeId tid =
+        TypeId("ns3::RoceChannel")
+            .SetParent<Channel>()
+            .SetGroupName("Crux")
+            .AddConstructor<RoceChannel>()
+            .AddAttribute("Delay",
+                          "Propagation time, one way, above 0 s, to 10 s",
+                          TimeValue(MicroSeconds(1)),
+                          MakeTimeAccessor(&RoceChannel::SetDelay, &RoceChannel::GetDelay),
+                          MakeTimeChecker(Seconds(0), Seconds(10)));
     return tid;
 }
 
@@ -134,6 +136,29 @@ Ptr<RoceNetDevice>
 RoceChannel::GetPeer(const RoceNetDevice* device) const
 {
     return PeekPointer(m_ends[0]) == device ? m_ends[1] : m_ends[0];
+}
+
+void
+RoceChannel::SetDelay(Time delay)
+{
+    m_delay = delay;
+    if (m_ends[1])
+    {
+        CheckDelay();
+        m_ends[0]->UpdateDelay();
+        m_ends[1]->UpdateDelay();
+    }
+}
+
+void
+RoceChannel::CheckDelay() const
+{
+    if (RoceClock::FromTime(m_delay) <= 0)
+    {
+        NS_FATAL_ERROR("RoceChannel: Delay of the cable from "
+                       << m_ends[0]->GetLabel() << " to " << m_ends[1]->GetLabel() << " is "
+                       << m_delay.As(Time::NS) << ", must be above 0");
+    }
 }
 
 Time

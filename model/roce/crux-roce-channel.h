@@ -60,6 +60,14 @@ class RoceChannel : public Channel
 
     /** \return one-way propagation time */
     Time GetDelay() const;
+    /**
+     * \brief Set the propagation time. Queue pairs connected before keep their base RTT. A fatal
+     * error that names both ends when it is not above 0 or frames are on the cable.
+     * \param delay one way
+     */
+    void SetDelay(Time delay);
+    /** \brief A fatal error that names both ends when the delay is not above 0. */
+    void CheckDelay() const;
 
   private:
     void DoDispose() override;

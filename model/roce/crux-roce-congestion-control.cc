@@ -113,16 +113,17 @@ RoceNoControl::GetRate() const
 TypeId
 RoceFixedRate::GetTypeId()
 {
-    static TypeId tid = TypeId("ns3::RoceFixedRate")
-                            .SetParent<RoceCongestionControl>()
-                            .SetGroupName("Crux")
-                            .AddConstructor<RoceFixedRate>()
-                            .AddAttribute("Rate",
-                                          "Sending rate on the wire, bit/s (above the line rate: "
-                                          "the line rate)",
-                                          DataRateValue(DataRate("10Gbps")),
-                                          MakeDataRateAccessor(&RoceFixedRate::m_wanted),
-                                          MakeDataRateChecker());
+    static TypeId tid =
+        TypeId("ns3::RoceFixedRate")
+            .SetParent<RoceCongestionControl>()
+            .SetGroupName("Crux")
+            .AddConstructor<RoceFixedRate>()
+            .AddAttribute("Rate",
+                          "Sending rate on the wire, bit/s, positive (above the line rate: "
+                          "the line rate)",
+                          DataRateValue(DataRate("10Gbps")),
+                          MakeDataRateAccessor(&RoceFixedRate::m_wanted),
+                          MakeDataRateChecker());
     return tid;
 }
 

@@ -53,20 +53,21 @@ RoceDcqcn::GetTypeId()
                           MakeUintegerAccessor(&RoceDcqcn::m_fastSteps),
                           MakeUintegerChecker<uint32_t>(1, 100))
             .AddAttribute("RateAi",
-                          "Additive step, bit/s; 0: line rate / 1000",
+                          "Additive step, bit/s, any; 0: line rate / 1000",
                           DataRateValue(DataRate(0)),
                           MakeDataRateAccessor(&RoceDcqcn::m_rai),
                           MakeDataRateChecker())
             .AddAttribute("RateHai",
-                          "Hyper-increase step, bit/s; 0: line rate / 100",
+                          "Hyper-increase step, bit/s, any; 0: line rate / 100",
                           DataRateValue(DataRate(0)),
                           MakeDataRateAccessor(&RoceDcqcn::m_rhai),
                           MakeDataRateChecker())
-            .AddAttribute("MinRate",
-                          "Rate below which no CNP leads, bit/s; 0: line rate / 1000",
-                          DataRateValue(DataRate(0)),
-                          MakeDataRateAccessor(&RoceDcqcn::m_minRate),
-                          MakeDataRateChecker());
+            .AddAttribute(
+                "MinRate",
+                "Rate below which no CNP leads, bit/s, up to the line rate; 0: line rate / 1000",
+                DataRateValue(DataRate(0)),
+                MakeDataRateAccessor(&RoceDcqcn::m_minRate),
+                MakeDataRateChecker());
     return tid;
 }
 

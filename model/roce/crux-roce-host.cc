@@ -11,6 +11,7 @@
 
 #include "ns3/ipv4-address.h"
 #include "ns3/log.h"
+#include "ns3/object-vector.h"
 
 #include <sstream>
 
@@ -26,8 +27,16 @@ static constexpr size_t MAX_HOPS = 63;
 TypeId
 RoceHost::GetTypeId()
 {
-    static TypeId tid =
-        TypeId("ns3::RoceHost").SetParent<Object>().SetGroupName("Crux").AddConstructor<RoceHost>();
+    static TypeId tid = TypeId("ns3::RoceHost")
+                            .SetParent<Object>()
+                            .SetGroupName("Crux")
+                            .AddConstructor<RoceHost>()
+                            .AddAttribute("QueuePairs",
+                                          "The queue pairs in the order of their making, for paths "
+                                          "of Config; read only",
+                                          ObjectVectorValue(),
+                                          MakeObjectVectorAccessor(&RoceHost::m_qps),
+                                          MakeObjectVectorChecker<RoceQueuePair>());
     return tid;
 }
 

@@ -59,6 +59,21 @@ RoceNetDevice::SetLinkUp()
 }
 
 void
+RoceNetDevice::UpdateDelay()
+{
+    if (!m_inFlight.IsEmpty())
+    {
+        NS_FATAL_ERROR("RoceChannel: Delay set while frames are on the cable from "
+                       << GetLabel() << "; they would be overtaken");
+    }
+    m_delayPs = RoceClock::FromTime(m_channel->GetDelay());
+    if (m_switch)
+    {
+        m_switch->OnLink(true); // the headroom needed is another
+    }
+}
+
+void
 RoceNetDevice::LinkUp()
 {
     m_peer = PeekPointer(m_channel->GetPeer(this));
@@ -67,12 +82,7 @@ RoceNetDevice::LinkUp()
     {
         NS_FATAL_ERROR("RoceNetDevice: a port must be on a node before its cable is laid");
     }
-    if (m_delayPs <= 0)
-    {
-        NS_FATAL_ERROR("RoceChannel: Delay of the cable from "
-                       << GetLabel() << " to " << m_peer->GetLabel() << " is "
-                       << m_channel->GetDelay().As(Time::NS) << ", must be above 0");
-    }
+    m_channel->CheckDelay();
     m_nodeId = m_node->GetId();
     m_peerNode = m_peer->m_node->GetId();
     m_sends = true;

@@ -85,12 +85,13 @@ RoceNetDevice::AddClassAttributes(TypeId& tid)
                       UintegerValue(65535),
                       MakeUintegerAccessor(&RoceNetDevice::m_pauseQuanta),
                       MakeUintegerChecker<uint16_t>(2))
-        .AddAttribute("PauseReactionQuanta",
-                      "Time from the arrival of a PFC frame to its effect, 512 bit times; 65536: "
-                      "by rate, 60 to 10G, 80 to 25G, 118 to 40G, 394 to 100G, 905 above",
-                      UintegerValue(65536),
-                      MakeUintegerAccessor(&RoceNetDevice::m_reactionQuanta),
-                      MakeUintegerChecker<uint32_t>(0, 65536));
+        .AddAttribute(
+            "PauseReactionQuanta",
+            "Time from the arrival of a PFC frame to its effect, 512 bit times, 0 to 65535; 65536: "
+            "by rate, 60 to 10G, 80 to 25G, 118 to 40G, 394 to 100G, 905 above",
+            UintegerValue(65536),
+            MakeUintegerAccessor(&RoceNetDevice::m_reactionQuanta),
+            MakeUintegerChecker<uint32_t>(0, 65536));
 }
 
 void
@@ -102,15 +103,17 @@ RoceNetDevice::AddEcnAttributes(TypeId& tid)
                      MakeUintegerAccessor(&RoceNetDevice::m_ecnClasses),
                      MakeUintegerChecker<uint8_t>())
         .AddAttribute("EcnKmin",
-                      "Queue above which marking begins, bytes; 0: 4000 per Gbit/s of DataRate",
+                      "Queue above which marking begins, bytes, at most EcnKmax; 0: 4000 per "
+                      "Gbit/s of DataRate",
                       UintegerValue(0),
                       MakeUintegerAccessor(&RoceNetDevice::SetKmin, &RoceNetDevice::GetKmin),
                       MakeUintegerChecker<uint64_t>())
-        .AddAttribute("EcnKmax",
-                      "Queue above which every frame is marked, bytes; 0: 4 x EcnKmin",
-                      UintegerValue(0),
-                      MakeUintegerAccessor(&RoceNetDevice::SetKmax, &RoceNetDevice::GetKmax),
-                      MakeUintegerChecker<uint64_t>())
+        .AddAttribute(
+            "EcnKmax",
+            "Queue above which every frame is marked, bytes, at least EcnKmin; 0: 4 x EcnKmin",
+            UintegerValue(0),
+            MakeUintegerAccessor(&RoceNetDevice::SetKmax, &RoceNetDevice::GetKmax),
+            MakeUintegerChecker<uint64_t>())
         .AddAttribute("EcnPmax",
                       "Probability of a mark at EcnKmax, 0 to 1",
                       DoubleValue(0.2),
@@ -194,7 +197,7 @@ RoceNetDevice::GetTypeId()
                           MakeUintegerAccessor(&RoceNetDevice::SetMtu, &RoceNetDevice::GetMtu),
                           MakeUintegerChecker<uint16_t>(68))
             .AddAttribute("QueueLimit",
-                          "Bytes of ordinary IP that may wait in a class of a NIC",
+                          "Bytes of ordinary IP that may wait in a class of a NIC, any; 0: none",
                           UintegerValue(1 << 20),
                           MakeUintegerAccessor(&RoceNetDevice::m_queueLimit),
                           MakeUintegerChecker<uint64_t>())

@@ -267,6 +267,8 @@ class RoceNetDevice : public NetDevice
     void SetChannel(Ptr<RoceChannel> channel);
     /** \brief The cable has its second end, or is repaired. */
     void LinkUp();
+    /** \brief The cable's delay was set. */
+    void UpdateDelay();
     /** \brief The cable is cut. */
     void LinkDown();
 

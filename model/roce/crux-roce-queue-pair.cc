@@ -18,6 +18,7 @@
 #include "ns3/log.h"
 #include "ns3/node.h"
 #include "ns3/object-factory.h"
+#include "ns3/pointer.h"
 #include "ns3/trace-source-accessor.h"
 #include "ns3/uinteger.h"
 
@@ -121,6 +122,13 @@ RoceQueuePair::GetTypeId()
                           TypeIdValue(RoceDcqcn::GetTypeId()),
                           MakeTypeIdAccessor(&RoceQueuePair::m_controlType),
                           MakeTypeIdChecker())
+            .AddAttribute("Controller",
+                          "The congestion control at work, for paths of Config; null before "
+                          "Connect; read only",
+                          TypeId::ATTR_GET,
+                          PointerValue(),
+                          MakePointerAccessor(&RoceQueuePair::GetCongestionControl),
+                          MakePointerChecker<RoceCongestionControl>())
             .AddTraceSource("SendComplete",
                             "A message posted here has ended",
                             MakeTraceSourceAccessor(&RoceQueuePair::m_traceSend),
@@ -128,7 +136,27 @@ RoceQueuePair::GetTypeId()
             .AddTraceSource("RecvComplete",
                             "A message has been received here",
                             MakeTraceSourceAccessor(&RoceQueuePair::m_traceRecv),
-                            "ns3::RoceQueuePair::CompletionTracedCallback");
+                            "ns3::RoceQueuePair::CompletionTracedCallback")
+            .AddTraceSource("CnpSent",
+                            "A CNP is sent; CNPs so far",
+                            MakeTraceSourceAccessor(&RoceQueuePair::m_traceCnpSent),
+                            "ns3::RoceQueuePair::EventTracedCallback")
+            .AddTraceSource("CnpReceived",
+                            "A CNP has come; the rate after it, bit/s",
+                            MakeTraceSourceAccessor(&RoceQueuePair::m_traceCnpReceived),
+                            "ns3::RoceQueuePair::EventTracedCallback")
+            .AddTraceSource("NakReceived",
+                            "A NAK has come; the PSN it asks for, 0 to 2^24 - 1",
+                            MakeTraceSourceAccessor(&RoceQueuePair::m_traceNak),
+                            "ns3::RoceQueuePair::EventTracedCallback")
+            .AddTraceSource("Timeout",
+                            "The retransmission timer has expired; time-outs in a row",
+                            MakeTraceSourceAccessor(&RoceQueuePair::m_traceTimeout),
+                            "ns3::RoceQueuePair::EventTracedCallback")
+            .AddTraceSource("Failed",
+                            "The queue pair has failed; messages that end with an error",
+                            MakeTraceSourceAccessor(&RoceQueuePair::m_traceFailed),
+                            "ns3::RoceQueuePair::EventTracedCallback");
     return tid;
 }
 
@@ -809,6 +837,15 @@ RoceQueuePair::Complete(const RoceCompletion& completion, bool sender)
     }
 }
 
+void
+RoceQueuePair::Tell(const EventTrace& trace, uint64_t value)
+{
+    if (!trace.IsEmpty())
+    {
+        trace(Ptr<RoceQueuePair>(this), value);
+    }
+}
+
 size_t
 RoceQueuePair::MessageOf(uint64_t seq) const
 {
@@ -926,6 +963,7 @@ RoceQueuePair::ReceiveAck(const RoceFrame& frame, int64_t nowPs)
             GoBack();
             m_control->OnLoss(nowPs, false);
         }
+        Tell(m_traceNak, frame.psn);
     }
     if (m_changing && m_una == m_next)
     {
@@ -946,6 +984,7 @@ RoceQueuePair::ReceiveCnp(int64_t nowPs)
     if (m_control)
     {
         m_control->OnCnp(nowPs);
+        Tell(m_traceCnpReceived, m_control->GetRate());
     }
 }
 
@@ -1008,6 +1047,7 @@ RoceQueuePair::Timeout(int64_t nowPs)
         ApplyPending();
     }
     Kick(nowPs);
+    Tell(m_traceTimeout, m_retries);
 }
 
 void
@@ -1017,6 +1057,7 @@ RoceQueuePair::Fail(RoceStatus status, const std::string& reason, int64_t nowPs)
     m_failed = true;
     m_failReason = reason;
     m_nic->Deactivate(this);
+    Tell(m_traceFailed, m_messages.size());
     while (!m_messages.empty())
     {
         const Message lost = m_messages.front();
@@ -1078,8 +1119,15 @@ RoceQueuePair::MaybeCnp(int64_t nowPs)
         m_cnpEvent->ScheduleAt(m_context, nowPs + m_cnpDelayPs, nowPs);
         return;
     }
+    SendCnp(nowPs);
+}
+
+void
+RoceQueuePair::SendCnp(int64_t nowPs)
+{
     m_counters.cnpsSent++;
     m_nic->Enqueue(NewControl(ROCE_CNP, ROCE_CNP_WIRE), nowPs);
+    Tell(m_traceCnpSent, m_counters.cnpsSent);
 }
 
 void
@@ -1088,8 +1136,7 @@ RoceQueuePair::OnCnpDue(void* self)
     auto qp = static_cast<RoceQueuePair*>(self);
     if (qp->m_peer && !qp->m_failed)
     {
-        qp->m_counters.cnpsSent++;
-        qp->m_nic->Enqueue(qp->NewControl(ROCE_CNP, ROCE_CNP_WIRE), RoceClock::NowPs());
+        qp->SendCnp(RoceClock::NowPs());
     }
 }
 

@@ -195,6 +195,8 @@ class RoceQueuePair : public Object
     /** Signature of the traces SendComplete and RecvComplete. */
     typedef void (*CompletionTracedCallback)(Ptr<RoceQueuePair> qp,
                                              const RoceCompletion& completion);
+    /** Signature of the other traces; what the value is stands in each one's help. */
+    typedef void (*EventTracedCallback)(Ptr<RoceQueuePair> qp, uint64_t value);
 
     /** \name For RoceHost and RoceNetDevice @{ */
     /** \brief Made by a host. \param host it \param nic NIC number \param qpn number */
@@ -239,6 +241,9 @@ class RoceQueuePair : public Object
         bool here{false};    //!< received
         bool last{false};    //!< last of its message
     };
+
+    /** A trace of something that happened, with a number. */
+    typedef TracedCallback<Ptr<RoceQueuePair>, uint64_t> EventTrace;
 
     static void OnTimer(void* self);
     static void OnCnpDue(void* self);
@@ -289,6 +294,10 @@ class RoceQueuePair : public Object
     uint64_t Window() const;
     /** \return whether the window admits a full packet */
     bool WindowOpen() const;
+    /** \brief Tell a trace, when somebody listens. \param trace it \param value number */
+    void Tell(const EventTrace& trace, uint64_t value);
+    /** \brief Send a CNP now. \param nowPs time */
+    void SendCnp(int64_t nowPs);
     /** \brief Tell trace and user. \param completion what \param sender of this end's messages */
     void Complete(const RoceCompletion& completion, bool sender);
     /** \brief Class or port was set: put it in force now or later. */
@@ -393,6 +402,11 @@ class RoceQueuePair : public Object
     RoceQueuePairCounters m_counters;                                      //!< counters
     TracedCallback<Ptr<RoceQueuePair>, const RoceCompletion&> m_traceSend; //!< SendComplete
     TracedCallback<Ptr<RoceQueuePair>, const RoceCompletion&> m_traceRecv; //!< RecvComplete
+    EventTrace m_traceCnpSent;                                             //!< CnpSent
+    EventTrace m_traceCnpReceived;                                         //!< CnpReceived
+    EventTrace m_traceNak;                                                 //!< NakReceived
+    EventTrace m_traceTimeout;                                             //!< Timeout
+    EventTrace m_traceFailed;                                              //!< Failed
 };
 
 } // namespace ns3

@@ -38,21 +38,23 @@ RoceSwitch::GetTypeId()
             .SetGroupName("Crux")
             .AddConstructor<RoceSwitch>()
             .AddAttribute("EcmpSeed",
-                          "Seed of the ECMP hash; crux_ecmp_seed(fabric seed, node)",
+                          "Seed of the ECMP hash, any 64 bits; crux_ecmp_seed(fabric seed, node)",
                           UintegerValue(0),
                           MakeUintegerAccessor(&RoceSwitch::m_seed),
                           MakeUintegerChecker<uint64_t>())
             .AddAttribute("SharedBuffer",
-                          "Buffer shared by all ports, besides the headroom, bytes; 0: max(32 MiB, "
+                          "Buffer shared by all ports, besides the headroom, bytes, up to 2^50; 0: "
+                          "max(32 MiB, "
                           "256 KiB x ports, Kmax (1 + Alpha) / Alpha)",
                           UintegerValue(0),
                           MakeUintegerAccessor(&RoceSwitch::m_sharedBuffer),
                           MakeUintegerChecker<uint64_t>(0, uint64_t(1) << 50))
-            .AddAttribute("BufferSize",
-                          "Bound of shared buffer and headroom together, bytes; 0: no bound",
-                          UintegerValue(0),
-                          MakeUintegerAccessor(&RoceSwitch::m_bufferSize),
-                          MakeUintegerChecker<uint64_t>(0, uint64_t(1) << 50))
+            .AddAttribute(
+                "BufferSize",
+                "Bound of shared buffer and headroom together, bytes, up to 2^50; 0: no bound",
+                UintegerValue(0),
+                MakeUintegerAccessor(&RoceSwitch::m_bufferSize),
+                MakeUintegerChecker<uint64_t>(0, uint64_t(1) << 50))
             .AddAttribute("Alpha",
                           "Dynamic threshold: share of the free shared buffer, 1/1024 to 64",
                           DoubleValue(0.125),
@@ -64,7 +66,8 @@ RoceSwitch::GetTypeId()
                           MakeDoubleAccessor(&RoceSwitch::m_headroomScale),
                           MakeDoubleChecker<double>(0, 16))
             .AddAttribute("ResumeOffset",
-                          "How far below the threshold a paused class resumes, bytes",
+                          "How far below the threshold a paused class resumes, bytes, any; above "
+                          "the threshold: when the class is empty",
                           UintegerValue(3072),
                           MakeUintegerAccessor(&RoceSwitch::m_resumeOffset),
                           MakeUintegerChecker<uint64_t>())

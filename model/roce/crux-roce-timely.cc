@@ -61,12 +61,12 @@ RoceTimely::GetTypeId()
                           MakeDoubleAccessor(&RoceTimely::m_ewma),
                           MakeDoubleChecker<double>(1e-6, 1))
             .AddAttribute("Step",
-                          "d, additive step, bit/s; 0: line rate / 1000",
+                          "d, additive step, bit/s, any; 0: line rate / 1000",
                           DataRateValue(DataRate(0)),
                           MakeDataRateAccessor(&RoceTimely::m_step),
                           MakeDataRateChecker())
             .AddAttribute("MinRate",
-                          "Least rate, bit/s; 0: line rate / 1000",
+                          "Least rate, bit/s, up to the line rate; 0: line rate / 1000",
                           DataRateValue(DataRate(0)),
                           MakeDataRateAccessor(&RoceTimely::m_minRate),
                           MakeDataRateChecker())
