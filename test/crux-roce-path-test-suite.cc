@@ -100,6 +100,52 @@ ROCE_CASE(PriorityCase,
     NS_TEST_ASSERT_MSG_EQ(f.Drops(), 0, "drops");
 }
 
+ROCE_CASE(HopsCase, "strict priority over three busy links: at most one lower frame a hop")
+{
+    Fabric f;
+    UseControl("ns3::RoceNoControl");
+    f.Host(); // 0 sends to 1 over four switches
+    f.Host();
+    for (uint32_t i = 0; i < 4; i++)
+    {
+        f.Switch(i);
+    }
+    f.Cable(f.hosts[0], f.nodes[0]);
+    f.Cable(f.hosts[1], f.nodes[3]);
+    for (uint32_t i = 0; i < 3; i++) // each link in between is full of class 1
+    {
+        f.Cable(f.nodes[i], f.nodes[i + 1]);
+        f.Cable(f.hosts[f.Host()], f.nodes[i]);
+        f.Cable(f.hosts[f.Host()], f.nodes[i + 1]);
+    }
+    f.roce.InstallRoutes();
+    for (uint32_t i = 0; i < 3; i++)
+    {
+        f.Pair(2 + 2 * i, 3 + 2 * i, 1)->PostSend(1000 + i, 20000000);
+    }
+    Ptr<RoceQueuePair> qp = f.Pair(0, 1, 5);
+    std::vector<int64_t> at(100);
+    for (uint32_t i = 0; i < 100; i++)
+    {
+        at[i] = 50000000 + i * 7777777;
+        Simulator::Schedule(PicoSeconds(at[i]), [qp, i] { qp->PostSend(i, 1000); });
+    }
+    Simulator::Run();
+    // Idle: five links, 1082 B and 1 us on each. A frame of class 1 that has begun is let end.
+    const int64_t idle = 5 * (1082 * 80 + 1000000);
+    int64_t most = 0;
+    for (uint32_t i = 0; i < 100; i++)
+    {
+        const int64_t more = f.ReceivedPs(i) - at[i] - idle;
+        NS_TEST_ASSERT_MSG_GT_OR_EQ(more, 0, "message " << i);
+        NS_TEST_ASSERT_MSG_LT_OR_EQ(more, 3 * 4178 * 80, "message " << i);
+        most = std::max(most, more);
+    }
+    // Waiting is uniform on 0 to one frame on each link; the largest of 100 sums of three is above
+    // one frame but for chance 6^-100 (P(sum of three <= 1) = 1/6).
+    NS_TEST_ASSERT_MSG_GT(most, 4178 * 80, "the links were busy");
+}
+
 ROCE_CASE(NicPriorityCase, "strict priority and turns among the queue pairs of one NIC")
 {
     Fabric f;
@@ -270,10 +316,33 @@ ROCE_CASE(GuardCase, "a run that reaches the event limit stops and says so")
     NS_TEST_ASSERT_MSG_EQ(f.received.size(), 0, "messages received");
     // Looked at every 16 frames; a frame has at most 3 events here.
     NS_TEST_ASSERT_MSG_LT(Simulator::GetEventCount(), 2000 + 16 * 3, "events");
-    Config::SetGlobal("RoceEventLimit", UintegerValue(4200000000));
     Simulator::Destroy();
     NS_TEST_ASSERT_MSG_EQ(RoceEventGuard::IsTripped(), false, "armed anew");
     NS_TEST_ASSERT_MSG_EQ(RoceMonitor::GetPacketHops(), 0, "packet-hops after Destroy");
+    // As large limits are looked at: every 4096 frames, with at most 3 events each.
+    {
+        Fabric g;
+        Config::SetGlobal("RoceEventLimit", UintegerValue(1000000));
+        g.Star(2);
+        Ptr<RoceQueuePair> qp = g.Pair(0, 1);
+        qp->SetAttribute("Payload", UintegerValue(4096));
+        qp->PostSend(0, uint64_t(1) << 40);
+        Simulator::Run();
+        NS_TEST_ASSERT_MSG_EQ(RoceEventGuard::IsTripped(), true, "tripped");
+        NS_TEST_ASSERT_MSG_GT_OR_EQ(Simulator::GetEventCount(), 1000000, "events");
+        NS_TEST_ASSERT_MSG_LT(Simulator::GetEventCount(), 1000000 + 4096 * 3, "events");
+    }
+    Config::SetGlobal("RoceEventLimit", UintegerValue(4200000000));
+    // ns-3 numbers every event that is scheduled, so those executed, those that are pending (one a
+    // link, a few a queue pair and port: 24 bytes each) and those of 4096 frames more must stay
+    // below 2^32: 4.96 million are left above the highest limit.
+    NS_TEST_ASSERT_MSG_GT((uint64_t(1) << 32) - 4290000000, 4900000 + 4096 * 3, "left");
+    NS_TEST_ASSERT_MSG_EQ(Config::SetGlobalFailSafe("RoceEventLimit", UintegerValue(4290000001)),
+                          false,
+                          "a limit too near to 2^32");
+    NS_TEST_ASSERT_MSG_EQ(Config::SetGlobalFailSafe("RoceEventLimit", UintegerValue(999)),
+                          false,
+                          "a limit too low");
 }
 
 /** Times and sizes. */
@@ -287,6 +356,7 @@ class RocePathSuite : public TestSuite
         AddTestCase(new LatencyCase, TestCase::QUICK);
         AddTestCase(new ExactRateCase, TestCase::QUICK);
         AddTestCase(new PriorityCase, TestCase::QUICK);
+        AddTestCase(new HopsCase, TestCase::QUICK);
         AddTestCase(new NicPriorityCase, TestCase::QUICK);
         AddTestCase(new SizesCase, TestCase::QUICK);
         AddTestCase(new HugeCase, TestCase::QUICK);

@@ -18,9 +18,9 @@ namespace ns3
 
 static GlobalValue g_eventLimit("RoceEventLimit",
                                 "Events after which a run is stopped (ns-3.37 numbers them in "
-                                "32 bits), 1000..4294967295",
+                                "32 bits), 1000..4290000000",
                                 UintegerValue(4200000000U),
-                                MakeUintegerChecker<uint64_t>(1000, UINT32_MAX));
+                                MakeUintegerChecker<uint64_t>(1000, 4290000000U));
 
 uint64_t RoceMonitor::s_packetHops = 0;
 bool RoceMonitor::s_registered = false;

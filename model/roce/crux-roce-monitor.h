@@ -50,7 +50,8 @@ class RoceMonitor
  *
  * ns-3.37 numbers events in 32 bits; beyond 2^32 events ordering and
  * cancellation silently break. When the number of events executed passes the
- * global value `RoceEventLimit` (default 4.2 x 10^9, at most 2^32 - 1), the
+ * global value `RoceEventLimit` (default 4.2 x 10^9, at most 4.29 x 10^9: the rest up to
+ * 2^32 = 4.295 x 10^9 is for events that are pending and for those until the next check), the
  * guard writes one line to stderr, stops the simulator and stays tripped until
  * Simulator::Destroy; a program asks IsTripped() after Run and exits non-zero.
  * Checked on every 4096th frame, and on every 16th when the limit is below 10^6.
