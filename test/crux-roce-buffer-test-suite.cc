@@ -11,6 +11,8 @@
 
 #include "ns3/simple-net-device.h"
 
+#include <cmath>
+
 using namespace crux_roce_test;
 
 namespace
@@ -50,6 +52,77 @@ ROCE_CASE(DefaultSizeCase, "the default buffer grows with ports and rate; no por
     // Kmax = 4 x 3.2 MB; a class alone is paused at S / 9 >= Kmax.
     NS_TEST_ASSERT_MSG_EQ(g.switches[0]->CheckMarking().size(), 0, "800 Gbit/s");
     NS_TEST_ASSERT_MSG_EQ_TOL(double(g.switches[0]->GetSharedSize()), 9 * 12.8e6, 32, "shared");
+}
+
+/** Bytes in the switch's buffer when it sent PFC frames for class 1. */
+struct Xoff
+{
+    Ptr<RoceSwitch> sw;           //!< switch
+    std::vector<uint64_t> pauses; //!< at pauses
+    std::vector<uint64_t> ends;   //!< at resumes
+
+    void On(uint16_t, uint16_t quanta)
+    {
+        (quanta ? pauses : ends).push_back(sw->GetUsed());
+    }
+};
+
+ROCE_CASE(ThresholdCase, "XOFF at alpha x free, XON a gap below it: to the frame")
+{
+    Fabric f;
+    UseControl("ns3::RoceNoControl");
+    Config::SetDefault("ns3::RoceSwitch::SharedBuffer", UintegerValue(900000));
+    Config::SetDefault("ns3::RoceNetDevice::EcnClasses", UintegerValue(0));
+    f.Star(2);
+    Xoff xoff{f.switches[0], {}, {}};
+    f.switches[0]->GetPort(0)->TraceConnectWithoutContext("PfcSent",
+                                                          MakeCallback(&Xoff::On, &xoff));
+    f.Nic(1)->SendPause(1 << 1, 10000); // 51.2 us
+    Ptr<RoceQueuePair> qp = f.Pair(0, 1);
+    Simulator::Schedule(MicroSeconds(10), [qp] { qp->PostSend(1, 60 * 4096); });
+    Simulator::Run();
+    // With k frames of 4178 B in the pool one more fits while 4178 (k + 1) <= (900,000 - 4178 k) /
+    // 8, 9 k + 8 <= 215.4: k <= 23. So 24 are taken; the 25th goes to the headroom and is the one
+    // that asks for the pause: 25 x 4178 B are there then.
+    NS_TEST_ASSERT_MSG_EQ(xoff.pauses.size(), 1, "pauses");
+    NS_TEST_ASSERT_MSG_EQ(xoff.pauses[0], 25 * 4178, "bytes at XOFF");
+    // Resumed when the headroom is empty and 4178 m <= (900,000 - 4178 m) / 8 - 3072: m <= 23.28.
+    NS_TEST_ASSERT_MSG_EQ(xoff.ends.size(), 1, "resumes");
+    NS_TEST_ASSERT_MSG_EQ(xoff.ends[0], 23 * 4178, "bytes at XON");
+    // One ingress at threshold T leaves free S - T: T = alpha (S - T) = S / 9.
+    NS_TEST_ASSERT_MSG_EQ(f.switches[0]->GetPauseThreshold(), 100000, "one class alone");
+    NS_TEST_ASSERT_MSG_EQ(f.Drops(), 0, "drops");
+    NS_TEST_ASSERT_MSG_EQ(f.switches[0]->GetUsed(), 0, "at the end");
+}
+
+ROCE_CASE(WarningCase, "warnings go to stderr once, before the run, and name port and values")
+{
+    const auto star = [](const char* name, const AttributeValue& value) {
+        return RunForked([&] {
+            Config::SetDefault(name, value);
+            Fabric f;
+            Config::SetDefault(name, value);
+            f.Star(3);
+            Simulator::Run(); // nothing is sent
+            Config::Set("/NodeList/0/$ns3::RoceSwitch/Alpha", DoubleValue(0.125));
+        });
+    };
+    Died died = star("ns3::RoceSwitch::HeadroomScale", DoubleValue(0.5));
+    NS_TEST_ASSERT_MSG_EQ(died.failed, false, "a warning is no error");
+    NS_TEST_ASSERT_MSG_EQ(died.text,
+                          "crux: warning: port node0/0: headroom is 39325 bytes per lossless "
+                          "class, needs 78650; lossless classes may lose frames (HeadroomScale, "
+                          "BufferSize) (and 2 more ports of this switch)\n",
+                          "headroom");
+    died = star("ns3::RoceSwitch::SharedBuffer", UintegerValue(9000000));
+    // 9 MB / 9 = 1 MB; Kmax is 4 x 400 KB at 100 Gbit/s.
+    NS_TEST_ASSERT_MSG_EQ(died.text,
+                          "crux: warning: port node0/0 class 1: EcnKmax 1600000 bytes is above "
+                          "the PFC threshold of 1000000; PFC may come before ECN (EcnKmax, "
+                          "SharedBuffer, Alpha) (and 2 more ports of this switch)\n",
+                          "marking");
+    died = star("ns3::RoceSwitch::SharedBuffer", UintegerValue(16000000));
+    NS_TEST_ASSERT_MSG_EQ(died.text, "", "fine");
 }
 
 ROCE_CASE(MarkingCase, "Kmax above the PFC threshold is a warning that names port and values")
@@ -391,6 +464,53 @@ ROCE_CASE(BadInputCase, "bad configurations end with one clear line before anyth
         },
         "queue pair on NIC 3 of a host with 1 NICs",
         all);
+    for (const RoceEcnCurve curve : {RoceEcnCurve{2000, 1000, 0.5},
+                                     RoceEcnCurve{1000, 2000, 1.5},
+                                     RoceEcnCurve{1000, 2000, -0.1},
+                                     RoceEcnCurve{1000, 2000, std::nan("")}})
+    {
+        Bad(
+            this,
+            [&curve] {
+                Fabric f;
+                f.Star(2);
+                f.Nic(1)->SetEcnCurve(3, curve);
+            },
+            "ECN curve of port node2/0 class 3",
+            all);
+    }
+    Bad(
+        this,
+        [] {
+            Fabric f;
+            f.Star(2);
+            Ptr<Node> third = CreateObject<Node>();
+            Ptr<RoceNetDevice> port = CreateObject<RoceNetDevice>();
+            third->AddDevice(port);
+            DynamicCast<RoceChannel>(f.Nic(0)->GetChannel())->Attach(port);
+        },
+        "a third port, node3/0, on the cable from node1/0 to node0/0",
+        all);
+    Bad(
+        this,
+        [] {
+            Fabric f;
+            UseControl("ns3::RoceFixedRate");
+            Config::SetDefault("ns3::RoceFixedRate::Rate", StringValue("0bps"));
+            f.Star(2);
+            f.Pair(0, 1);
+        },
+        "Rate is 0 bit/s, must be positive",
+        all);
+    Bad(
+        this,
+        [] {
+            Fabric f;
+            f.Host();
+            f.roce.Connect(f.hosts[0], CreateObject<Node>());
+        },
+        "node 1 is neither host nor switch",
+        all);
     NS_TEST_ASSERT_MSG_EQ(all, "", "errors that were not as expected");
     // And what is right does not die.
     const Died fine = RunForked([] {
@@ -411,6 +531,8 @@ class RoceBufferSuite : public TestSuite
     {
         AddTestCase(new HeadroomCase, TestCase::QUICK);
         AddTestCase(new DefaultSizeCase, TestCase::QUICK);
+        AddTestCase(new ThresholdCase, TestCase::QUICK);
+        AddTestCase(new WarningCase, TestCase::QUICK);
         AddTestCase(new MarkingCase, TestCase::QUICK);
         AddTestCase(new DropsCase, TestCase::QUICK);
         AddTestCase(new QuantaCase, TestCase::QUICK);

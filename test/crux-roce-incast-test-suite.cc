@@ -307,7 +307,7 @@ class RoceIncastSuite : public TestSuite
         AddTestCase(new FluidCase(8, 20e6), TestCase::QUICK);
         AddTestCase(new FluidCase(16, 20e6), TestCase::QUICK);
         AddTestCase(new FluidCase(32, 20e6), TestCase::QUICK);
-        AddTestCase(new FluidCase(64, 10e6), TestCase::EXTENSIVE);
+        AddTestCase(new FluidCase(64, 10e6), TestCase::QUICK);
         AddTestCase(new BurstCase, TestCase::QUICK);
         AddTestCase(new SmallBufferCase, TestCase::QUICK);
         AddTestCase(new HeadroomCase, TestCase::QUICK);
