@@ -258,17 +258,17 @@ EmptyEventRate(const ObjectFactory& scheduler, uint64_t pending)
 /** What the command line says. */
 struct Options
 {
-    std::string workload{"a"};                             //!< a to d
-    std::string folder{"test/data/bench"};                 //!< of the workloads
-    std::string schedulers{"ns3::PriorityQueueScheduler"}; //!< types, with commas between them
-    std::string control{"ns3::RoceDcqcn"};                 //!< type
-    std::string resolution{"ps"};                          //!< ps or ns
-    double factor{1};                                      //!< of the sizes
-    uint64_t runs{3};                                      //!< of each scheduler
-    uint64_t payload{1000};                                //!< bytes
-    uint64_t ackEvery{16};                                 //!< packets
-    uint64_t ackBytes{0};                                  //!< bytes
-    uint64_t check{0};                                     //!< whether the bar counts
+    std::string workload{"a"};                    //!< a to d
+    std::string folder{"test/data/bench"};        //!< of the workloads
+    std::string schedulers{"ns3::CruxEventHeap"}; //!< types, with commas between them
+    std::string control{"ns3::RoceDcqcn"};        //!< type
+    std::string resolution{"ps"};                 //!< ps or ns
+    double factor{1};                             //!< of the sizes
+    uint64_t runs{3};                             //!< of each scheduler
+    uint64_t payload{1000};                       //!< bytes
+    uint64_t ackEvery{16};                        //!< packets
+    uint64_t ackBytes{0};                         //!< bytes
+    uint64_t check{0};                            //!< whether the bar counts
 };
 
 /** One run. */
