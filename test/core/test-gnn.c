@@ -202,7 +202,7 @@ static enum crux_status make(struct crux_error *err)
 
 static void out_of_memory(void)
 {
-	struct crux_error err;
+	struct crux_error err = {CRUX_OK, ""};
 	enum crux_status status;
 
 	OOM_EVERY(status, make(&err), (void)0);

@@ -326,7 +326,7 @@ static enum crux_status build_and_drop(const char *name, struct crux_error *err)
 
 static void out_of_memory(void)
 {
-	struct crux_error err;
+	struct crux_error err = {CRUX_OK, ""};
 	struct crux_net *net = NULL;
 	enum crux_status status;
 

@@ -176,7 +176,7 @@ static void faults_of_the_simple_form(void)
 static void out_of_memory(void)
 {
 	struct crux_program *p = NULL;
-	struct crux_error err;
+	struct crux_error err = {CRUX_OK, ""};
 	enum crux_status status;
 
 	OOM_EVERY(status, crux_program_simple(16, 1, 0.5, 1, 100, 1, &p, &err),

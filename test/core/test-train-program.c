@@ -552,7 +552,7 @@ struct meter {
 static void *metered(void *context, void *old, size_t bytes)
 {
 	struct meter *meter = context;
-	size_t *head = old ? (size_t *)old - 2 : NULL;
+	size_t *head = old ? (size_t *)old - 2 : NULL, *grown;
 
 	if (head)
 		meter->now -= *head;
@@ -560,13 +560,13 @@ static void *metered(void *context, void *old, size_t bytes)
 		free(head);
 		return NULL;
 	}
-	head = realloc(head, bytes + 2 * sizeof(*head));
-	if (!head)
+	grown = realloc(head, bytes + 2 * sizeof(*head));
+	if (!grown)
 		return NULL;
-	*head = bytes;
+	*grown = bytes;
 	meter->now += bytes;
 	meter->most = meter->now > meter->most ? meter->now : meter->most;
-	return head + 2;
+	return grown + 2;
 }
 
 /* TP 8 x PP 8 x DP 16: well under a second and 100 MiB. */
@@ -638,7 +638,7 @@ static enum crux_status make(struct crux_error *err)
 
 static void out_of_memory(void)
 {
-	struct crux_error err;
+	struct crux_error err = {CRUX_OK, ""};
 	enum crux_status status;
 
 	OOM_EVERY(status, make(&err), (void)0);

@@ -316,7 +316,7 @@ static enum crux_status parse_and_fit(struct crux_error *err)
 
 static void out_of_memory(void)
 {
-	struct crux_error err;
+	struct crux_error err = {CRUX_OK, ""};
 	enum crux_status status;
 
 	OOM_EVERY(status, parse_and_fit(&err), (void)0);
