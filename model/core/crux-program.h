@@ -84,7 +84,7 @@ struct crux_program {
 	uint32_t
 		storage_host; /**< host that STORAGE copies go to; CRUX_NONE: the rank's own host */
 	/**
-	 * How communication is driven (crux-drive.h): seconds before each message of a
+	 * How communication is driven (crux-gpu.h): seconds before each message of a
 	 * collective or copy moves, and seconds of a CPU thread that it takes meanwhile.
 	 */
 	double message_latency_s, message_cpu_s;

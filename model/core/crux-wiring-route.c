@@ -3,21 +3,11 @@
  * crux-wiring-route: the links of a program's connections; see crux-wiring.h.
  *
  * Place: model/core (C11). Depends on crux-wiring, crux-topology, crux-workload.
- *
- * A flow keeps its fixed links in front of and behind the choice of a path: through the
- * network up to CRUX_FLOW_ENDS on either side, inside a host twice that.
  */
-#include "crux-host.h"
+#include "crux-flow-route.h"
 #include "crux-wiring.h"
 
 #include <string.h>
-
-#define INSIDE (2 * CRUX_FLOW_ENDS)
-
-/* What stays on fixed links has one path of 0 hops; its links are never read. */
-static const struct crux_link_id no_links[1] = {{CRUX_NONE}};
-static const struct crux_path_set no_choice = {
-	.n = 1, .hops = 0, .links = (struct crux_link_id *)no_links};
 
 /* One end of a connection: a GPU, or the memory of a host. */
 struct end {
@@ -53,45 +43,13 @@ static enum crux_status find_end(const struct route *r, const struct crux_conn *
 	return CRUX_OK;
 }
 
-/* Inside a host: the links are dealt to both sides of no choice. */
-static enum crux_status inside(const struct route *r, const struct end *src, const struct end *dst,
-			       struct crux_flow *flow)
-{
-	struct crux_link_id links[INSIDE];
-	uint32_t n = 0, i;
-	enum crux_status status =
-		crux_host_route(r->topo, src->node, dst->node, true, links, INSIDE, &n, r->err);
-
-	if (status)
-		return status;
-	flow->n_pre = n < CRUX_FLOW_ENDS ? n : CRUX_FLOW_ENDS;
-	flow->n_post = n - flow->n_pre;
-	for (i = 0; i < n; i++)
-		*(i < flow->n_pre ? &flow->pre[i] : &flow->post[i - flow->n_pre]) = links[i];
-	flow->candidates = &no_choice;
-	flow->src_nic.v = CRUX_NONE;
-	flow->dst_nic.v = CRUX_NONE;
-	return CRUX_OK;
-}
-
 static enum crux_status through_network(const struct route *r, const struct end *src,
 					const struct end *dst, struct crux_router *router,
 					struct crux_flow *flow)
 {
-	uint32_t n_out = 0, n_in = 0;
-	enum crux_status status = crux_host_route(r->topo, src->node, src->nic, false, flow->pre,
-						  CRUX_FLOW_ENDS - 1, &n_out, r->err);
-
-	if (!status)
-		status = crux_host_route(r->topo, dst->nic, dst->node, false, flow->post + 1,
-					 CRUX_FLOW_ENDS - 1, &n_in, r->err);
-	if (status)
-		return status;
-	flow->n_pre = n_out + 1;
-	flow->n_post = n_in + 1;
 	flow->src_nic = src->nic;
 	flow->dst_nic = dst->nic;
-	return crux_flow_route(r->topo, router, flow, r->err);
+	return crux_flow_network(r->topo, router, src->node, dst->node, flow, r->err);
 }
 
 static enum crux_status route_conn(const struct route *r, uint32_t number,
@@ -107,8 +65,9 @@ static enum crux_status route_conn(const struct route *r, uint32_t number,
 	if (!status)
 		status = find_end(r, conn, conn->dst, conn->dst_memory, &dst);
 	if (!status)
-		status = conn->network ? through_network(r, &src, &dst, router, flow)
-				       : inside(r, &src, &dst, flow);
+		status = conn->network
+				 ? through_network(r, &src, &dst, router, flow)
+				 : crux_flow_inside(r->topo, src.node, dst.node, flow, r->err);
 	if (status && r->err)
 		crux_fail_prefix(r->err, "job %s, group %s, rank %u to rank %u: ", job,
 				 r->wiring->program->groups[conn->group].name, conn->src,

@@ -7,6 +7,8 @@
  */
 #include "crux-workload.h"
 
+#include "crux-flow-route.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -165,48 +167,6 @@ enum crux_status crux_job_shape(struct crux_job *job, const struct crux_topology
 	return CRUX_OK;
 }
 
-/* The link from a node to a neighbour of the given kind; every host has it. */
-static struct crux_link_id link_to_kind(const struct crux_topology *topo, struct crux_node_id from,
-					enum crux_node_kind kind)
-{
-	uint32_t n, i;
-	const struct crux_link_id *out = crux_topology_out(topo, from, &n);
-
-	for (i = 0; i + 1 < n; i++)
-		if (crux_topology_node(topo, crux_topology_link(topo, out[i])->dst)->kind == kind)
-			break;
-	return out[i];
-}
-
-/* GPU -> PCIe switch -> NIC: two links; the NIC. */
-static struct crux_node_id way_out(const struct crux_topology *topo, const struct crux_host *host,
-				   uint32_t gpu, struct crux_link_id links[2])
-{
-	links[0] = link_to_kind(topo, host->gpus[gpu], CRUX_NODE_PCIE_SWITCH);
-	links[1] = link_to_kind(topo, crux_topology_link(topo, links[0])->dst, CRUX_NODE_NIC);
-	return crux_topology_link(topo, links[1])->dst;
-}
-
-enum crux_status crux_flow_route(const struct crux_topology *topo, struct crux_router *router,
-				 struct crux_flow *flow, struct crux_error *err)
-{
-	struct crux_five_tuple tuple = {
-		.src_ip = crux_topology_address(topo, flow->src_nic),
-		.dst_ip = crux_topology_address(topo, flow->dst_nic),
-		.src_port = flow->ecmp_port,
-		.dst_port = CRUX_ROCE_PORT,
-		.protocol = 17,
-	};
-	enum crux_status status = crux_router_paths(router, flow->src_nic, flow->dst_nic,
-						    &flow->pre[flow->n_pre - 1], &flow->candidates,
-						    &flow->post[0], err);
-
-	if (status)
-		return status;
-	return crux_router_hash_path(router, flow->src_nic, flow->dst_nic, &tuple,
-				     &flow->ecmp_candidate, err);
-}
-
 static enum crux_status network_flow(const struct crux_job *job, const struct crux_topology *topo,
 				     struct crux_router *router, uint32_t c, uint32_t r,
 				     struct crux_flow *flow, struct crux_error *err)
@@ -214,53 +174,32 @@ static enum crux_status network_flow(const struct crux_job *job, const struct cr
 	uint32_t a = job->rank_host[r], b = job->rank_host[(r + 1) % job->n_ranks];
 	const struct crux_host *src = crux_topology_host(topo, a);
 	const struct crux_host *dst = crux_topology_host(topo, b);
-	struct crux_link_id in[2];
+	uint32_t from = gpu_of_channel(src, gpus_on(job, a), c);
+	uint32_t to = gpu_of_channel(dst, gpus_on(job, b), c);
 	enum crux_status status;
 
 	flow->steps = 2 * (job->n_ranks - 1);
 	flow->bytes = crux_ring_bytes(crux_chunk(job->gradient_bytes, job->n_channels, c),
 				      job->n_ranks, r);
-	flow->n_pre = 3;
-	flow->n_post = 3;
-	flow->src_nic = way_out(topo, src, gpu_of_channel(src, gpus_on(job, a), c), flow->pre);
-	flow->dst_nic = way_out(topo, dst, gpu_of_channel(dst, gpus_on(job, b), c), in);
-	flow->post[1] = crux_link_reverse(in[1]);
-	flow->post[2] = crux_link_reverse(in[0]);
-	status = crux_flow_route(topo, router, flow, err);
+	flow->src_nic = src->nics[src->gpu_nic[from]];
+	flow->dst_nic = dst->nics[dst->gpu_nic[to]];
+	status = crux_flow_network(topo, router, src->gpus[from], dst->gpus[to], flow, err);
 	if (status && err)
 		crux_fail_prefix(err, "job %s, rank %u (host %.72s) to rank %u (host %.72s): ",
 				 job->name, r, src->name, (r + 1) % job->n_ranks, dst->name);
 	return status;
 }
 
-/* What never leaves the fixed links has one path of 0 hops; its links are never read. */
-static const struct crux_link_id no_links[1] = {{CRUX_NONE}};
-static const struct crux_path_set no_choice = {
-	.n = 1, .hops = 0, .links = (struct crux_link_id *)no_links};
-
-static void nvlink_flow(const struct crux_job *job, const struct crux_topology *topo,
-			struct gpu_run run, uint32_t i, struct crux_flow *flow)
+static enum crux_status nvlink_flow(const struct crux_job *job, const struct crux_topology *topo,
+				    struct gpu_run run, uint32_t i, struct crux_flow *flow,
+				    struct crux_error *err)
 {
 	const struct crux_host *host = crux_topology_host(topo, run.gpus[i].host);
 	uint32_t next = run.gpus[(i + 1) % run.n].gpu;
 
 	flow->steps = 2 * (run.n - 1);
 	flow->bytes = crux_ring_bytes(job->gradient_bytes, run.n, i);
-	flow->n_pre = 1;
-	flow->n_post = 1;
-	flow->pre[0] = link_to_kind(topo, host->gpus[run.gpus[i].gpu], CRUX_NODE_NVSWITCH);
-	flow->post[0] = crux_link_reverse(link_to_kind(topo, host->gpus[next], CRUX_NODE_NVSWITCH));
-	flow->candidates = &no_choice;
-	flow->src_nic.v = CRUX_NONE;
-	flow->dst_nic.v = CRUX_NONE;
-}
-
-uint16_t crux_entropy_port(uint64_t seed, int64_t id, uint32_t flow)
-{
-	uint64_t x = crux_mix64(crux_mix64(seed) ^ crux_mix64((uint64_t)id + 1) ^
-				crux_mix64(~(uint64_t)flow));
-
-	return (uint16_t)(CRUX_ENTROPY_FIRST + x % CRUX_ENTROPY_COUNT);
+	return crux_flow_inside(topo, host->gpus[run.gpus[i].gpu], host->gpus[next], flow, err);
 }
 
 enum crux_status crux_job_flows(const struct crux_job *job, uint32_t index,
@@ -268,6 +207,7 @@ enum crux_status crux_job_flows(const struct crux_job *job, uint32_t index,
 				uint64_t seed, struct crux_flow *flows,
 				struct crux_flow_role *roles, struct crux_error *err)
 {
+	enum crux_status status;
 	uint32_t c, r, i, n = 0;
 
 	memset(flows, 0, job->n_flows * sizeof(*flows));
@@ -276,8 +216,6 @@ enum crux_status crux_job_flows(const struct crux_job *job, uint32_t index,
 		flows[i].job = index;
 	for (c = 0; job->n_ranks > 1 && c < job->n_channels; c++)
 		for (r = 0; r < job->n_ranks; r++, n++) {
-			enum crux_status status;
-
 			flows[n].ecmp_port = crux_entropy_port(seed, job->id, n);
 			roles[n].channel = c;
 			roles[n].rank = r;
@@ -291,7 +229,9 @@ enum crux_status crux_job_flows(const struct crux_job *job, uint32_t index,
 		for (r = 0; run.n > 1 && r < run.n; r++, n++) {
 			roles[n].nvlink = true;
 			roles[n].gpu = run.gpus[r];
-			nvlink_flow(job, topo, run, r, &flows[n]);
+			status = nvlink_flow(job, topo, run, r, &flows[n], err);
+			if (status)
+				return status;
 		}
 		i += run.n;
 	}

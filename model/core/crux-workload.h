@@ -126,17 +126,6 @@ enum crux_status crux_job_flows(const struct crux_job *job, uint32_t index,
 				uint64_t seed, struct crux_flow *flows,
 				struct crux_flow_role *roles, struct crux_error *err);
 
-/** A UDP source port of the entropy range, drawn from (seed, job id, number of the flow). */
-uint16_t crux_entropy_port(uint64_t seed, int64_t id, uint32_t flow);
-
-/**
- * Route a flow through the network: with src_nic, dst_nic, ecmp_port, n_pre and n_post set,
- * fill its last link before the choice, the candidates, the first link behind them and
- * ecmp_candidate.
- */
-enum crux_status crux_flow_route(const struct crux_topology *topo, struct crux_router *router,
-				 struct crux_flow *flow, struct crux_error *err);
-
 #ifdef __cplusplus
 }
 #endif

@@ -60,7 +60,7 @@ static void refused(void)
 	REFUSED(jobs[1].id = 10, CRUX_DUPLICATE, "10");
 	REFUSED(flows[1].job = 0, CRUX_INVALID, "flow 1");
 	REFUSED(flows[1].steps = 0, CRUX_RANGE, "flow 1");
-	REFUSED(flows[1].n_pre = 4, CRUX_LIMIT, "flow 1");
+	REFUSED(flows[1].n_pre = CRUX_FLOW_ENDS + 1, CRUX_LIMIT, "flow 1");
 	REFUSED(flows[1].candidates = NULL, CRUX_UNREACHABLE, "flow 1");
 	REFUSED(set.n = 0, CRUX_UNREACHABLE, "flow 0");
 	REFUSED(flows[1].ecmp_candidate = 2, CRUX_RANGE, "path 2 of 2");
