@@ -2,7 +2,7 @@
  *
  * crux-scenario-jobs: the description of the jobs taken apart; see crux-scenario.h.
  *
- * Place: model/core (C11). Depends on crux-scenario, crux-spec, crux-train.
+ * Place: model/core (C11). Depends on crux-scenario, crux-spec, crux-train, crux-gnn.
  */
 #include "scenario-private.h"
 
@@ -17,7 +17,8 @@
 
 bool scenario_needs_program(const struct scenario_request *item)
 {
-	return item->train || item->jitter > 0 || item->n_slow || isfinite(item->stop_s);
+	return item->train || item->gnn || item->jitter > 0 || item->n_slow ||
+	       isfinite(item->stop_s);
 }
 
 static void request_clear(struct scenario_request *item)
@@ -25,6 +26,7 @@ static void request_clear(struct scenario_request *item)
 	if (item->train)
 		crux_train_clear(item->train);
 	crux_free(item->train);
+	crux_free(item->gnn);
 	crux_free(item->slow);
 	crux_free(item->place);
 }
@@ -197,7 +199,7 @@ static enum crux_status parse_keys(char *text, const char *model, struct scenari
 	return status;
 }
 
-/* A model with layers. */
+/* A model with layers, or a graph network. */
 static enum crux_status parse_program(const char *model, const char *others,
 				      struct scenario_request *item, struct crux_error *err)
 {
@@ -205,7 +207,11 @@ static enum crux_status parse_program(const char *model, const char *others,
 	enum crux_status status = crux_text_add(&text, err, "%s:%llu%s", model,
 						(unsigned long long)item->gpus, others);
 
-	if (!status) {
+	if (!status && !strcmp(model, "gnn")) {
+		item->gnn = crux_zeroed(1, sizeof(*item->gnn));
+		status = item->gnn ? crux_gnn_parse(text.text, item->gnn, err)
+				   : crux_fail(err, CRUX_NOMEM, "out of memory for a job");
+	} else if (!status) {
 		struct crux_train *train = crux_zeroed(1, sizeof(*train));
 
 		if (!train)

@@ -74,11 +74,12 @@ static enum crux_status find_storage(const struct crux_topology *topo, const cha
 	return crux_fail(err, CRUX_NOT_FOUND, "storage host \"%s\" is not in the topology", name);
 }
 
-static enum crux_status train_program(const struct crux_scenario *scn, struct crux_job *job,
-				      const struct crux_train *train, struct crux_error *err)
+/* The program of a job that asks where its ranks are. */
+static enum crux_status placed_program(const struct crux_scenario *scn, struct crux_job *job,
+				       const struct scenario_request *item, struct crux_error *err)
 {
 	uint32_t *where = crux_array(2 * (size_t)job->n_gpus, sizeof(*where)), storage, i;
-	enum crux_status status = find_storage(scn->topo, train->storage, &storage, err);
+	enum crux_status status = CRUX_OK;
 
 	if (!where)
 		return crux_fail(err, CRUX_NOMEM, "out of memory for job %s", job->name);
@@ -88,9 +89,15 @@ static enum crux_status train_program(const struct crux_scenario *scn, struct cr
 		where[i] = gpu.host;
 		where[job->n_gpus + i] = crux_topology_host(scn->topo, gpu.host)->gpu_nic[gpu.gpu];
 	}
-	if (!status)
-		status = crux_train_program(train, where, where + job->n_gpus, scn->options.scale,
-					    storage, &job->program, err);
+	if (item->gnn) {
+		status = crux_gnn_program(item->gnn, where, scn->options.scale, &job->program, err);
+	} else {
+		status = find_storage(scn->topo, item->train->storage, &storage, err);
+		if (!status)
+			status = crux_train_program(item->train, where, where + job->n_gpus,
+						    scn->options.scale, storage, &job->program,
+						    err);
+	}
 	crux_free(where);
 	return status;
 }
@@ -100,8 +107,8 @@ static enum crux_status make_program(struct crux_scenario *scn, struct crux_job 
 {
 	enum crux_status status;
 
-	if (item->train)
-		status = train_program(scn, job, item->train, err);
+	if (item->train || item->gnn)
+		status = placed_program(scn, job, item, err);
 	else
 		status = crux_program_simple(job->n_gpus, job->compute_s, job->overlap_start,
 					     job->flop / job->n_gpus, job->gradient_bytes,

@@ -2,11 +2,12 @@
  *
  * scenario-private: what the files of crux-scenario share. Not for others.
  *
- * Place: model/core (C11). Depends on crux-scenario, crux-train.
+ * Place: model/core (C11). Depends on crux-scenario, crux-train, crux-gnn.
  */
 #ifndef SCENARIO_PRIVATE_H
 #define SCENARIO_PRIVATE_H
 
+#include "crux-gnn.h"
 #include "crux-scenario.h"
 #include "crux-train.h"
 
@@ -30,6 +31,7 @@ struct scenario_request {
 	char stem[32];			/* of its name: "gpt" of "gpt-0" */
 	const struct crux_model *model; /* a simple job, or NULL */
 	struct crux_train *train;	/* owned; NULL if another kind */
+	struct crux_gnn *gnn;		/* owned; NULL if another kind */
 	uint64_t gpus, iterations;	/* iterations 0: not given */
 	uint32_t given;			/* bit k: common key k has been given */
 	double arrival_s, stop_s, jitter;

@@ -230,6 +230,32 @@ static void hybrid_job(void)
 	crux_scenario_destroy(scn);
 }
 
+/* Features come from host memory: CPUs are needed, and their links carry the bytes. */
+static void graph_network(void)
+{
+	struct crux_error err = {0};
+	struct crux_scenario *scn = make("testbed:cpus=1", "gnn:8:host=0.5:iterations=3", &err);
+	struct crux_rows *rows;
+	double copied = 0;
+	uint64_t n;
+
+	if (!scn) {
+		CHECK_FAIL("%s", err.text);
+		return;
+	}
+	for (uint32_t i = 0; i < scn->n_flows; i++)
+		if (scn->jobs[0].wiring->conns[i].src_memory)
+			copied += (double)scn->flows[i].bytes;
+	CHECK(copied > 0);
+	rows = run(scn, "crux");
+	crux_rows_of(rows, 0, &n);
+	CHECK_U64(n, 3);
+	crux_rows_destroy(rows);
+	crux_scenario_destroy(scn);
+	CHECK(!make("testbed", "gnn:8", &err));
+	CHECK(strstr(err.text, "has no CPU") != NULL);
+}
+
 static void wrong(const char *jobs, enum crux_status status, const char *part)
 {
 	struct crux_error err = {0};
@@ -266,6 +292,7 @@ int main(void)
 	RUN(straggler);
 	RUN(killed);
 	RUN(hybrid_job);
+	RUN(graph_network);
 	RUN(faults_are_named);
 	return DONE();
 }
