@@ -5,7 +5,7 @@
  */
 #include "crux-search-helper.h"
 
-#include "ns3/crux-workload.h"
+#include "ns3/crux-flow-route.h"
 #include "ns3/uinteger.h"
 
 namespace ns3
