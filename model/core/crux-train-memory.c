@@ -199,7 +199,22 @@ static void try_switches(struct advice *a)
 		TRY("precision=bf16", precision, CRUX_BF16);
 }
 
-/* The largest of halved batches, the least of doubled tp and pp, and of the presets, that fits. */
+/* The least of doubled values of a field of the job that fits. */
+static void try_doubled(struct advice *a, const char *name, size_t offset, uint32_t now)
+{
+	struct crux_train change = *a->train;
+	uint32_t n;
+	char text[40];
+
+	for (n = now * 2; n <= a->train->gpus; n *= 2) {
+		*(uint32_t *)(void *)((char *)&change + offset) = n;
+		snprintf(text, sizeof(text), "%s=%u", name, n);
+		if (try_change(a, change, text))
+			break;
+	}
+}
+
+/* The largest of halved batches, more parallelism, and the presets with more memory. */
 static void try_sizes(struct advice *a)
 {
 	const struct crux_train *t = a->train;
@@ -214,20 +229,9 @@ static void try_sizes(struct advice *a)
 		if (try_change(a, change, text))
 			break;
 	}
-	change = *t;
-	for (n = t->tp * 2; n <= t->gpus; n *= 2) {
-		change.tp = n;
-		snprintf(text, sizeof(text), "tp=%u", n);
-		if (try_change(a, change, text))
-			break;
-	}
-	change = *t;
-	for (n = t->pp * 2; n <= t->gpus; n *= 2) {
-		change.pp = n;
-		snprintf(text, sizeof(text), "pp=%u", n);
-		if (try_change(a, change, text))
-			break;
-	}
+	try_doubled(a, "tp", offsetof(struct crux_train, tp), t->tp);
+	try_doubled(a, "pp", offsetof(struct crux_train, pp), t->pp);
+	try_doubled(a, "ep", offsetof(struct crux_train, ep), t->ep);
 	gpus = crux_gpu_list(&n);
 	change = *t;
 	for (i = 0; i < n; i++)

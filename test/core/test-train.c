@@ -297,6 +297,11 @@ static void advice(void)
 	CHECK_HAS(err.text, "recompute=selective, recompute=full, swap=1, ");
 	CHECK_HAS(err.text, "batch=");
 	crux_train_clear(&t);
+	/* Experts are 7.25e9 parameters of 18 B; half of them, 65 GB, and 3.5 of the rest fit. */
+	t = train_of("switch-base:8");
+	CHECK_U64(crux_train_fits(&t, &err), CRUX_CAPACITY);
+	CHECK_HAS(err.text, "pp=2, ep=2");
+	crux_train_clear(&t);
 	t = train_of("llama-7b:8:zero=1");
 	CHECK_U64(crux_train_fits(&t, &err), CRUX_OK);
 	crux_train_clear(&t);
