@@ -551,6 +551,18 @@ RoceQueuePair::GetBaseRtt() const
     return RoceClock::ToTime(m_baseRttPs);
 }
 
+void
+RoceQueuePair::SetRateLimit(uint64_t bps)
+{
+    m_rateLimit = std::max<uint64_t>(bps, m_nic->GetRateBps() / 1000);
+}
+
+uint64_t
+RoceQueuePair::GetRateLimit() const
+{
+    return m_rateLimit;
+}
+
 const RoceQueuePairCounters&
 RoceQueuePair::GetCounters() const
 {
@@ -737,7 +749,7 @@ RoceQueuePair::NextPacket(int64_t nowPs)
 void
 RoceQueuePair::Pace(uint32_t wireBytes, int64_t nowPs)
 {
-    const uint64_t rate = m_control->GetRate();
+    const uint64_t rate = std::min(m_control->GetRate(), m_rateLimit);
     if (rate >= m_nic->GetRateBps())
     {
         nextSendPs = nowPs; // the port itself paces

@@ -187,6 +187,14 @@ class RoceQueuePair : public Object
     /** \return round trip of a full packet and its ACK on the idle path of the source port in
      * force; 0 s before Connect */
     Time GetBaseRtt() const;
+    /**
+     * \brief Pace this end from its next packet on at what its host can feed the NIC with,
+     * beside the congestion control. A thousandth of the line rate is always granted.
+     * \param bps wire bit/s; UINT64_MAX: no limit
+     */
+    void SetRateLimit(uint64_t bps);
+    /** \return the limit in force, wire bit/s; UINT64_MAX: none */
+    uint64_t GetRateLimit() const;
     /** \return messages posted and not completed */
     uint64_t GetOutstanding() const;
     /** \return the counters */
@@ -357,34 +365,35 @@ class RoceQueuePair : public Object
     Ptr<RoceCongestionControl> m_control; //!< congestion control
 
     // Sender.
-    std::deque<Message> m_messages; //!< oldest first
-    size_t m_current{0};            //!< message that m_next belongs to
-    uint64_t m_una{0};              //!< oldest packet not acknowledged
-    uint64_t m_next{0};             //!< next packet to send
-    uint64_t m_max{0};              //!< first packet never sent
-    uint64_t m_end{0};              //!< first packet not posted
-    uint64_t m_inFlight{0};         //!< payload bytes in [m_una, m_next)
-    uint64_t m_lastAsked{0};        //!< packet after the last that asked for an ACK
-    uint64_t m_window{UINT64_MAX};  //!< limit by WindowBdp, payload bytes
-    int64_t m_baseRttPs{0};         //!< base RTT
-    uint64_t m_repeat{0};           //!< next candidate to send again
-    uint64_t m_repeatEnd{0};        //!< first packet that is not one
-    uint64_t m_afterRepeat{0};      //!< first packet sent after the oldest was sent again
-    std::deque<bool> m_named;       //!< received by the other end, from m_una on
-    uint64_t m_sampleSeq{0};        //!< packet whose round trip is measured
-    int64_t m_samplePs{-1};         //!< when it left, -1: none
-    int64_t m_deadline{0};          //!< retransmission
-    int64_t m_timeoutPs{0};         //!< RetransmitTimeout
-    uint32_t m_retries{0};          //!< time-outs in a row
-    bool m_timerPending{false};     //!< timer event scheduled
-    bool m_failed{false};           //!< failed
-    bool m_telemetry{false};        //!< packets carry telemetry
-    std::string m_failReason;       //!< why
-    uint16_t m_srcPort{0};          //!< source port in force
-    uint16_t m_wantedPort{0};       //!< source port set
-    uint8_t m_wantedClass{1};       //!< class set
-    bool m_changing{false};         //!< wanted differs from in force
-    Ptr<RoceEvent> m_timerEvent;    //!< timer
+    std::deque<Message> m_messages;   //!< oldest first
+    size_t m_current{0};              //!< message that m_next belongs to
+    uint64_t m_una{0};                //!< oldest packet not acknowledged
+    uint64_t m_next{0};               //!< next packet to send
+    uint64_t m_max{0};                //!< first packet never sent
+    uint64_t m_end{0};                //!< first packet not posted
+    uint64_t m_inFlight{0};           //!< payload bytes in [m_una, m_next)
+    uint64_t m_lastAsked{0};          //!< packet after the last that asked for an ACK
+    uint64_t m_window{UINT64_MAX};    //!< limit by WindowBdp, payload bytes
+    uint64_t m_rateLimit{UINT64_MAX}; //!< SetRateLimit
+    int64_t m_baseRttPs{0};           //!< base RTT
+    uint64_t m_repeat{0};             //!< next candidate to send again
+    uint64_t m_repeatEnd{0};          //!< first packet that is not one
+    uint64_t m_afterRepeat{0};        //!< first packet sent after the oldest was sent again
+    std::deque<bool> m_named;         //!< received by the other end, from m_una on
+    uint64_t m_sampleSeq{0};          //!< packet whose round trip is measured
+    int64_t m_samplePs{-1};           //!< when it left, -1: none
+    int64_t m_deadline{0};            //!< retransmission
+    int64_t m_timeoutPs{0};           //!< RetransmitTimeout
+    uint32_t m_retries{0};            //!< time-outs in a row
+    bool m_timerPending{false};       //!< timer event scheduled
+    bool m_failed{false};             //!< failed
+    bool m_telemetry{false};          //!< packets carry telemetry
+    std::string m_failReason;         //!< why
+    uint16_t m_srcPort{0};            //!< source port in force
+    uint16_t m_wantedPort{0};         //!< source port set
+    uint8_t m_wantedClass{1};         //!< class set
+    bool m_changing{false};           //!< wanted differs from in force
+    Ptr<RoceEvent> m_timerEvent;      //!< timer
 
     // Receiver.
     uint64_t m_expected{0};       //!< next packet expected
