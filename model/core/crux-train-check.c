@@ -107,8 +107,8 @@ static enum crux_status check_switches(const struct crux_train *t, struct crux_e
 		return crux_fail(err, CRUX_INVALID,
 				 "%s: accumulate %u with pp %u: a pipeline accumulates by micro=%u",
 				 name, t->accumulate, t->pp, t->micro * t->accumulate);
-	if ((uint64_t)t->micro * t->accumulate > 1u << 16)
-		return crux_fail(err, CRUX_LIMIT, "%s: micro %u x accumulate %u is above 65536",
+	if ((uint64_t)t->micro * t->accumulate > 4096)
+		return crux_fail(err, CRUX_LIMIT, "%s: micro %u x accumulate %u is above 4096",
 				 name, t->micro, t->accumulate);
 	if (!(t->gpu->peak_flops[t->precision] > 0))
 		return crux_fail(err, CRUX_INVALID, "%s: GPU %s has no %s", name, t->gpu->name,

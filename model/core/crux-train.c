@@ -15,7 +15,7 @@
 
 #define MIB	  1048576.0
 #define MAX_GPUS  (1u << 20)
-#define MAX_MICRO (1u << 16)
+#define MAX_MICRO 4096u
 
 /* The value of one key, for its reader. */
 struct value {

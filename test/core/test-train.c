@@ -106,6 +106,8 @@ static void errors(void)
 		{"gpt:64:pp=32", CRUX_INVALID, "pp 32 stages of 24 layers"},
 		{"resnet50:8:tp=2", CRUX_INVALID, "no transformer layers to split"},
 		{"gpt:8:pp=2:accumulate=4", CRUX_INVALID, "accumulates by micro=4"},
+		{"gpt:8:micro=4097", CRUX_RANGE, "4097 is not in 1..4096"},
+		{"gpt:8:micro=100:accumulate=50", CRUX_LIMIT, "accumulate 50 is above 4096"},
 		{"gpt:8:gpu=v100-32", CRUX_INVALID, "GPU v100-32 has no bf16"},
 		{"gpt:8:compiler=3", CRUX_RANGE, "compiler 3 x achieved 0.43"},
 		{"gpt:8:zero=1:sync=ps", CRUX_INVALID, "not zero=1, ep=1"},
