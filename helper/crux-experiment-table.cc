@@ -183,6 +183,25 @@ PrintAgreement(std::ostream& os,
     }
 }
 
+/**
+ * \param scenario of the job
+ * \param job a job
+ * \return bytes that an iteration sends through the network
+ */
+double
+NetworkBytes(const crux_scenario* scenario, const crux_job& job)
+{
+    double sum = 0;
+    for (uint32_t f = job.first_flow; f < job.first_flow + job.n_flows; f++)
+    {
+        if (scenario->flows[f].src_nic.v != CRUX_NONE)
+        {
+            sum += static_cast<double>(scenario->flows[f].bytes);
+        }
+    }
+    return sum;
+}
+
 } // namespace
 
 void
@@ -206,7 +225,7 @@ CruxPrintScenario(std::ostream& os, const crux_scenario* scenario)
         "rings",
         "iter.",
         "compute ms",
-        "gradient MB");
+        scenario->programs ? "network MB" : "gradient MB");
     const uint32_t n = scenario->n_jobs;
     for (uint32_t j = 0; j < Listed(n); j++)
     {
@@ -219,7 +238,8 @@ CruxPrintScenario(std::ostream& os, const crux_scenario* scenario)
             job.n_channels,
             static_cast<unsigned long long>(job.iterations),
             1e3 * job.compute_s,
-            1e-6 * static_cast<double>(job.gradient_bytes));
+            1e-6 * (scenario->programs ? NetworkBytes(scenario, job)
+                                       : static_cast<double>(job.gradient_bytes)));
     }
     if (Listed(n) < n)
     {

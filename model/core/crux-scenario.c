@@ -75,6 +75,7 @@ static enum crux_status describe_job(struct crux_job *job, const struct scenario
 
 	job->id = index;
 	snprintf(job->name, sizeof(job->name), "%.20s-%u", item->stem, number);
+	snprintf(job->model_name, sizeof(job->model_name), "%s", item->stem);
 	job->model = m;
 	job->n_gpus = (uint32_t)item->gpus;
 	job->iterations = item->iterations;

@@ -68,7 +68,7 @@ static enum crux_status put_job(struct crux_store *store, const struct crux_scen
 	store_put_int(&row, j);
 	store_put_int(&row, job->id);
 	store_put_text(&row, job->name, -1);
-	store_put_text(&row, job->model ? job->model->name : "", -1);
+	store_put_text(&row, job->model ? job->model->name : job->model_name, -1);
 	store_put_int(&row, job->n_gpus);
 	store_put_int(&row, job->n_ranks);
 	store_put_int(&row, job->n_channels);

@@ -69,8 +69,9 @@ struct crux_wiring;
 /** A job, placed. Durations and bytes are already divided by the scale. */
 struct crux_job {
 	int64_t id;
-	char name[32]; /**< "gpt-0" */
-	const struct crux_model *model;
+	char name[32];			/**< "gpt-0" */
+	char model_name[32];		/**< "gpt", "llama-7b" */
+	const struct crux_model *model; /**< row of the table; NULL for jobs of other kinds */
 	uint32_t n_gpus;
 	struct crux_gpu_ref *gpus; /**< [n_gpus], sorted by host, then GPU */
 	double arrival_s;
