@@ -8,5 +8,6 @@ cpp_examples = [
     ("crux-first", "True", "False"),
     ("crux-testbed --engine=flow --iterations=4 --picture=none", "True", "False"),
     ("crux-testbed --engine=packet --jobs=gpt:16,bert:8 --iterations=2 --scale=100 --picture=none", "True", "False"),
+    ("crux-search-serving --queries=300 --scale=1000 --jobs=gpt:16,bert:8", "True", "False"),
 ]
 python_examples = []
