@@ -24,6 +24,7 @@ CruxFabric::Build(const crux_topology* topology,
     m_topology = topology;
     m_seed = fabricSeed;
     CreateNodes();
+    CreateHostLinks();
     for (uint32_t link = 0; link < crux_topology_n_links(topology); link += 2)
     {
         if (crux_topology_link(topology, crux_link_id{link})->kind == CRUX_LINK_NETWORK)
@@ -48,6 +49,7 @@ CruxFabric::CreateNodes()
         node->AggregateObject(CreateObject<RoceHost>());
         node->AggregateObject(
             CreateObjectWithAttributes<GpuHost>("Gpus", UintegerValue(host->n_gpus)));
+        node->AggregateObject(CreateObject<GpuHostLinks>());
         m_hosts.Add(node);
     }
     for (uint32_t id = 0; id < m_nodes.size(); id++)
@@ -64,6 +66,21 @@ CruxFabric::CreateNodes()
             UintegerValue(crux_ecmp_seed(m_seed, crux_node_id{id}))));
         m_switches.Add(node);
         m_nodes[id] = node;
+    }
+}
+
+void
+CruxFabric::CreateHostLinks()
+{
+    m_hostLinks.assign(crux_topology_n_links(m_topology), CRUX_NONE);
+    for (uint32_t link = 0; link < m_hostLinks.size(); link++)
+    {
+        const crux_link* facts = crux_topology_link(m_topology, crux_link_id{link});
+        if (facts->kind != CRUX_LINK_NETWORK)
+        {
+            const uint32_t host = crux_topology_node(m_topology, facts->src)->host;
+            m_hostLinks[link] = GetHostLinks(host)->AddLink(static_cast<double>(facts->rate_bps));
+        }
     }
 }
 
@@ -187,6 +204,18 @@ Ptr<GpuHost>
 CruxFabric::GetGpuHost(uint32_t host) const
 {
     return m_hosts.Get(host)->GetObject<GpuHost>();
+}
+
+Ptr<GpuHostLinks>
+CruxFabric::GetHostLinks(uint32_t host) const
+{
+    return m_hosts.Get(host)->GetObject<GpuHostLinks>();
+}
+
+uint32_t
+CruxFabric::GetHostLinkNumber(crux_link_id link) const
+{
+    return m_hostLinks[link.v];
 }
 
 uint32_t

@@ -10,6 +10,7 @@
 #ifndef CRUX_FABRIC_HELPER_H
 #define CRUX_FABRIC_HELPER_H
 
+#include "ns3/crux-gpu-host-links.h"
 #include "ns3/crux-gpu-host.h"
 #include "ns3/crux-roce-host.h"
 #include "ns3/crux-roce-net-device.h"
@@ -27,10 +28,11 @@ namespace ns3
  * \ingroup crux
  * \brief Nodes, devices, channels and routes of a topology.
  *
- * One Node a host (a RoceHost and a GpuHost aggregated to it, a RoceNetDevice for each
- * NIC cable) and one Node a network switch (a RoceSwitch aggregated, a port for each
- * cable). PCIe is not simulated at packet level: a NIC takes and gives data at line
- * rate. Attributes of devices and switches are set with Config::SetDefault before Build.
+ * One Node a host (a RoceHost, a GpuHost and a GpuHostLinks aggregated to it, a RoceNetDevice for
+ * each NIC cable) and one Node a network switch (a RoceSwitch aggregated, a port for each
+ * cable). NVLink and PCIe carry fluid flows (GpuHostLinks); where PCIe holds a network connection
+ * back, its queue pair is paced. Attributes of devices and switches are set with
+ * Config::SetDefault before Build.
  */
 class CruxFabric
 {
@@ -82,6 +84,16 @@ class CruxFabric
      */
     Ptr<GpuHost> GetGpuHost(uint32_t host) const;
     /**
+     * \param host host index
+     * \return its links
+     */
+    Ptr<GpuHostLinks> GetHostLinks(uint32_t host) const;
+    /**
+     * \param link a link inside a host
+     * \return its number in the host's GpuHostLinks; CRUX_NONE for network links
+     */
+    uint32_t GetHostLinkNumber(crux_link_id link) const;
+    /**
      * \param nic a NIC of the topology
      * \return the number under which its host's RoceHost knows it
      */
@@ -96,6 +108,7 @@ class CruxFabric
 
   private:
     void CreateNodes();                                               //!< hosts and switches
+    void CreateHostLinks();                                           //!< links inside hosts
     void CreateCable(crux_link_id forward);                           //!< two ports and a channel
     crux_status CreateRoutes(crux_router* router, crux_error* error); //!< ECMP sets
 
@@ -107,6 +120,7 @@ class CruxFabric
     std::vector<uint32_t> m_nicNumbers;       //!< [topology nodes]
     std::vector<Ptr<RoceNetDevice>> m_ports;  //!< [links]
     std::vector<uint32_t> m_portNumbers;      //!< [links]: port number at the sending switch
+    std::vector<uint32_t> m_hostLinks;        //!< [links]: number in the host's GpuHostLinks
 };
 
 } // namespace ns3
