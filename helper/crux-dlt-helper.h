@@ -11,9 +11,12 @@
 #include "crux-fabric-helper.h"
 
 #include "ns3/crux-dlt-job.h"
-#include "ns3/crux-dlt-rank-application.h"
 #include "ns3/crux-scenario.h"
+#include "ns3/crux-wiring.h"
 
+#include <map>
+#include <memory>
+#include <utility>
 #include <vector>
 
 namespace ns3
@@ -21,10 +24,12 @@ namespace ns3
 
 /**
  * \ingroup crux
- * \brief Installs jobs: GPUs allocated, a rank application a host, rings connected.
+ * \brief Installs jobs: GPUs allocated, an application a host, connections made.
  *
- * Queue pairs start with the source ports that unscheduled flows have (ecmp_port) and
- * with the traffic class of attribute RoceQueuePair; CruxHelper changes both.
+ * A job with a program runs it; a simple one runs that of crux_program_simple(), on the flows that
+ * crux_job_flows() gives it. Connections between hosts are queue pairs; they start with the source
+ * ports that unscheduled flows have (ecmp_port) and with the traffic class of attribute
+ * RoceQueuePair; CruxHelper changes both. Those inside hosts lie on GpuHostLinks.
  */
 class DltJobHelper
 {
@@ -38,8 +43,8 @@ class DltJobHelper
     void SetRetransmitTimeout(Time timeout);
 
     /**
-     * Install jobs of a scenario. A GPU taken already, or two ranks without a path, is a
-     * failure that names both.
+     * Install jobs of a scenario, which must outlive them. A GPU taken already, or two ranks
+     * without a path, is a failure that names both.
      * \param fabric built from the scenario's topology
      * \param scenario built
      * \param active [n_jobs] which jobs; nullptr: all
@@ -56,29 +61,86 @@ class DltJobHelper
 
     /**
      * \param flow index into the scenario's flows
-     * \return the queue pair that sends it; nullptr for NVLink flows and inactive jobs
+     * \return the queue pair that sends it; nullptr for flows inside hosts and inactive jobs
      */
     Ptr<RoceQueuePair> GetQueuePair(uint32_t flow) const;
 
+    /**
+     * \param plan of the scenario
+     * \param flow index into the scenario's flows
+     * \return its level: its job's, or the lowest one for storage traffic
+     */
+    uint32_t GetLevel(const crux_plan* plan, uint32_t flow) const;
+
+    /**
+     * Fix the random streams of the jobs' jitter.
+     * \param stream first stream number
+     * \return streams used
+     */
+    int64_t AssignStreams(int64_t stream);
+
   private:
+    /// What a job runs and where.
+    struct Work
+    {
+        const crux_program* program{nullptr}; //!< what
+        const crux_wiring* wiring{nullptr};   //!< over what
+        std::vector<crux_gpu_ref> gpus;       //!< [ranks] where each is
+        std::vector<uint32_t> flows;          //!< [connections] the scenario's flow
+        std::shared_ptr<const void> keeper;   //!< of program and wiring, when made here
+    };
+
+    /** \param scenario of the job \param index of it \param work made \param error one line
+     * \return status */
+    crux_status FindWork(const crux_scenario* scenario,
+                         uint32_t index,
+                         Work* work,
+                         crux_error* error);
+    /** Program and wiring of a simple job. \param scenario of the job \param index of it
+     * \param work made \param error one line \return status */
+    crux_status MakeSimple(const crux_scenario* scenario,
+                           uint32_t index,
+                           Work* work,
+                           crux_error* error);
     crux_status InstallJob(const CruxFabric& fabric,
                            const crux_scenario* scenario,
                            uint32_t index,
                            crux_error* error);
-    crux_status InstallRank(const CruxFabric& fabric,
-                            const crux_scenario* scenario,
-                            uint32_t index,
-                            uint32_t rank,
-                            crux_error* error);
+    /** GPUs and applications. \param fabric place \param scenario of the job \param index of it
+     * \param work of it \param error one line \return status */
+    crux_status InstallRanks(const CruxFabric& fabric,
+                             const crux_scenario* scenario,
+                             uint32_t index,
+                             const Work& work,
+                             crux_error* error);
+    /** Queue pairs of a flow. \param fabric place \param scenario of it \param flow which
+     * \param error one line \return status */
     crux_status ConnectFlow(const CruxFabric& fabric,
                             const crux_scenario* scenario,
                             uint32_t flow,
                             crux_error* error);
+    /** A connection inside a host. \param fabric place \param flow of it \param conn number
+     * \param executor of its job */
+    void ConnectLocal(const CruxFabric& fabric,
+                      const crux_flow& flow,
+                      uint32_t conn,
+                      Ptr<DltExecutor> executor);
+    /** What a network connection uses inside its hosts. \param fabric place \param scenario of it
+     * \param flow of it \param conn number \param executor of its job */
+    void ShareHosts(const CruxFabric& fabric,
+                    const crux_scenario* scenario,
+                    const crux_flow& flow,
+                    uint32_t conn,
+                    Ptr<DltExecutor> executor);
 
     Time m_retransmitTimeout{NanoSeconds(4294967296)}; //!< of every queue pair
     std::vector<Ptr<DltJob>> m_jobs;                   //!< [n_jobs]
     std::vector<Ptr<RoceQueuePair>> m_send;            //!< [n_flows]
     std::vector<Ptr<RoceQueuePair>> m_receive;         //!< [n_flows]
+    std::vector<uint32_t> m_job;                       //!< [n_flows] index of its job
+    std::vector<bool> m_storage;                       //!< [n_flows] storage traffic
+    /// NIC and end (0 source, 1 destination): number of the host's link for the NIC's rate
+    std::map<std::pair<uint32_t, uint32_t>, uint32_t> m_nicLinks;
 };
 
 } // namespace ns3

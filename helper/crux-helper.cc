@@ -75,10 +75,7 @@ CruxHelper::Apply(CruxFabric& fabric,
         {
             continue;
         }
-        status = crux_class_of_level(&map,
-                                     plan->jobs[scenario->flows[f].job].level,
-                                     &trafficClass,
-                                     error);
+        status = crux_class_of_level(&map, jobs.GetLevel(plan, f), &trafficClass, error);
         if (status != CRUX_OK)
         {
             return status;
@@ -88,13 +85,15 @@ CruxHelper::Apply(CruxFabric& fabric,
     }
     for (uint32_t j = 0; j < scenario->n_jobs; j++)
     {
-        if (!jobs.GetJobs()[j] || plan->jobs[j].shift_s == 0)
+        Ptr<DltJob> job = jobs.GetJobs()[j];
+        if (!job)
         {
             continue;
         }
-        for (const auto& rank : jobs.GetJobs()[j]->GetRanks())
+        job->GetExecutor()->SetLevels(plan->jobs[j].level, plan->levels - 1);
+        for (const auto& application : job->GetApplications())
         {
-            rank->SetStartTime(Seconds(scenario->jobs[j].arrival_s + plan->jobs[j].shift_s));
+            application->SetStartTime(Seconds(scenario->jobs[j].arrival_s + plan->jobs[j].shift_s));
         }
     }
     return CRUX_OK;

@@ -12,6 +12,7 @@
 #include "ns3/crux-roce-monitor.h"
 #include "ns3/simulator.h"
 
+#include <algorithm>
 #include <chrono>
 #include <numeric>
 #include <sstream>
@@ -21,6 +22,17 @@ namespace ns3
 
 namespace
 {
+
+/**
+ * \param row times of an iteration
+ * \return busy_s of its row: 0 where a GPU computed from start to computeEnd
+ */
+double
+BusySeconds(const DltIteration& row)
+{
+    const double all = (row.computeEnd - row.start).GetSeconds();
+    return row.busy >= all * (1 - 1e-9) ? 0 : std::max(row.busy, 1e-300);
+}
 
 /// Watches the jobs of one run: rows to the sink, the end, and the lack of progress.
 class Watch
@@ -83,7 +95,7 @@ class Watch
                            row.commStart.GetSeconds(),
                            row.commEnd.GetSeconds(),
                            row.end.GetSeconds(),
-                           row.busy};
+                           BusySeconds(row)};
         if (m_sink && m_status == CRUX_OK)
         {
             m_status = m_sink->iteration(m_sink->context, job, number, &out);
@@ -243,6 +255,8 @@ CruxPacketEngine::Run(const crux_scenario* scenario,
     }
     if (status == CRUX_OK)
     {
+        // A job's jitter is its own, whoever else runs.
+        jobs.AssignStreams(static_cast<int64_t>(crux_mix64(scenario->options.seed) >> 2));
         status = crux.Apply(fabric, jobs, scenario, plan, error);
     }
     if (status == CRUX_OK)

@@ -5,11 +5,9 @@
  */
 #include "crux-dlt-job.h"
 
-#include "crux-dlt-rank-application.h"
-
-#include "ns3/double.h"
 #include "ns3/integer.h"
 #include "ns3/log.h"
+#include "ns3/pointer.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
@@ -40,16 +38,6 @@ DltJob::GetTypeId()
                           StringValue("job"),
                           MakeStringAccessor(&DltJob::m_name),
                           MakeStringChecker())
-            .AddAttribute("ComputeTime",
-                          "Computation of one iteration on every GPU (time, >= 0).",
-                          TimeValue(MilliSeconds(10)),
-                          MakeTimeAccessor(&DltJob::m_compute),
-                          MakeTimeChecker(Time(0)))
-            .AddAttribute("OverlapStart",
-                          "Share of the computation after which communication may start (0..1).",
-                          DoubleValue(1.0),
-                          MakeDoubleAccessor(&DltJob::m_overlap),
-                          MakeDoubleChecker<double>(0.0, 1.0))
             .AddAttribute("Iterations",
                           "Iterations to run (count); 0: until StopTime.",
                           UintegerValue(1),
@@ -60,10 +48,21 @@ DltJob::GetTypeId()
                           TimeValue(Time(0)),
                           MakeTimeAccessor(&DltJob::m_stopTime),
                           MakeTimeChecker(Time(0)))
+            .AddAttribute("Jitter",
+                          "Factor on the length of each computation, drawn anew each time (below 0 "
+                          "counts as 0), such as ns3::NormalRandomVariable[Mean=1|Variance=0.01]; "
+                          "null: always 1.",
+                          PointerValue(),
+                          MakePointerAccessor(&DltJob::m_jitter),
+                          MakePointerChecker<RandomVariableStream>())
             .AddTraceSource("Iteration",
                             "An iteration has ended.",
                             MakeTraceSourceAccessor(&DltJob::m_iterationTrace),
                             "ns3::DltJob::IterationTracedCallback")
+            .AddTraceSource("Part",
+                            "A rank's part in an operation has ended.",
+                            MakeTraceSourceAccessor(&DltJob::m_partTrace),
+                            "ns3::DltJob::PartTracedCallback")
             .AddTraceSource("End",
                             "The job has ended.",
                             MakeTraceSourceAccessor(&DltJob::m_endTrace),
@@ -71,25 +70,58 @@ DltJob::GetTypeId()
     return tid;
 }
 
+DltJob::~DltJob()
+{
+    if (m_executor)
+    {
+        m_executor->Detach();
+    }
+}
+
 void
 DltJob::DoDispose()
 {
-    m_ranks.clear();
+    m_stopEvent.Cancel();
+    m_applications.clear();
+    m_jitter = nullptr;
+    if (m_executor)
+    {
+        m_executor->Detach();
+        m_executor = nullptr;
+    }
     Object::DoDispose();
 }
 
-void
-DltJob::AddRank(Ptr<DltRankApplication> rank)
+Ptr<DltExecutor>
+DltJob::SetProgram(const crux_program* program,
+                   const crux_wiring* wiring,
+                   std::shared_ptr<const void> keeper)
 {
-    NS_ABORT_MSG_IF(m_started > 0, m_name << ": a rank is added after the job has started");
-    rank->Join(this, static_cast<uint32_t>(m_ranks.size()));
-    m_ranks.push_back(rank);
+    NS_ABORT_MSG_IF(m_executor, m_name << " has a program already");
+    m_keeper = std::move(keeper);
+    m_executor = Create<DltExecutor>(program, wiring, this);
+    return m_executor;
 }
 
-const std::vector<Ptr<DltRankApplication>>&
-DltJob::GetRanks() const
+Ptr<DltExecutor>
+DltJob::GetExecutor() const
 {
-    return m_ranks;
+    return m_executor;
+}
+
+void
+DltJob::AddApplication(Ptr<DltProgramApplication> application)
+{
+    NS_ABORT_MSG_IF(m_started > 0, m_name << ": an application is added after the job's start");
+    NS_ABORT_MSG_IF(application->m_job, "an application belongs to one job");
+    application->m_job = this;
+    m_applications.push_back(application);
+}
+
+const std::vector<Ptr<DltProgramApplication>>&
+DltJob::GetApplications() const
+{
+    return m_applications;
 }
 
 DltJob::State
@@ -116,86 +148,42 @@ DltJob::GetJobId() const
     return m_id;
 }
 
-Time
-DltJob::GetComputeTime() const
+int64_t
+DltJob::AssignStreams(int64_t stream)
 {
-    return m_compute;
-}
-
-double
-DltJob::GetOverlapStart() const
-{
-    return m_overlap;
+    if (!m_jitter)
+    {
+        return 0;
+    }
+    m_jitter->SetStream(stream);
+    return 1;
 }
 
 void
-DltJob::RankStarted()
+DltJob::ApplicationStarted()
 {
-    if (m_state != WAITING || ++m_started < m_ranks.size())
+    if (m_state != WAITING || ++m_started < m_applications.size())
     {
         return;
     }
+    NS_ABORT_MSG_IF(!m_executor, m_name << " starts without a program");
     NS_ABORT_MSG_IF(m_iterations == 0 && m_stopTime.IsZero(),
                     m_name << ": neither Iterations nor StopTime is given");
     m_state = RUNNING;
+    m_executor->SetJitter(m_jitter);
     if (!m_stopTime.IsZero())
     {
-        Time left = m_stopTime - Simulator::Now();
-        Simulator::Schedule(Max(left, Time(0)), &DltJob::Stop, this);
+        const Time left = m_stopTime - Simulator::Now();
+        m_stopEvent = Simulator::Schedule(Max(left, Time(0)), &DltJob::Stop, Ptr<DltJob>(this));
     }
-    Begin();
+    m_executor->Begin();
 }
 
 void
-DltJob::Begin()
+DltJob::IterationDone(const DltIteration& row)
 {
-    NS_LOG_FUNCTION(this << m_completed);
-    m_computed = 0;
-    m_communicated = 0;
-    m_commReady = false;
-    m_row.start = Simulator::Now();
-    for (const auto& rank : m_ranks)
-    {
-        rank->BeginIteration();
-    }
-}
-
-void
-DltJob::RankComputed()
-{
-    m_row.computeEnd = Simulator::Now();
-    m_computed++;
-    CheckIteration();
-}
-
-void
-DltJob::RankCommReady()
-{
-    if (!m_commReady)
-    {
-        m_commReady = true;
-        m_row.commStart = Simulator::Now();
-    }
-}
-
-void
-DltJob::RankCommunicated()
-{
-    m_row.commEnd = Simulator::Now();
-    m_communicated++;
-    CheckIteration();
-}
-
-void
-DltJob::CheckIteration()
-{
-    if (m_state != RUNNING || m_computed < m_ranks.size() || m_communicated < m_ranks.size())
-    {
-        return;
-    }
-    m_row.end = Max(m_row.computeEnd, m_row.commEnd);
-    uint64_t number = m_completed++;
-    m_iterationTrace(this, number, m_row);
+    const uint64_t number = m_completed++;
+    m_iterationTrace(this, number, row);
     if (m_state != RUNNING)
     {
         return; // a trace sink stopped the job
@@ -203,25 +191,29 @@ DltJob::CheckIteration()
     if (m_iterations && m_completed == m_iterations)
     {
         End(FINISHED, "");
+        return;
     }
-    else
-    {
-        // A new event, so that an iteration of no length cannot recurse without end.
-        Simulator::ScheduleNow(&DltJob::BeginNext, this);
-    }
+    // A new event, so that an iteration of no length cannot recurse without end.
+    Simulator::ScheduleNow(&DltJob::BeginNext, Ptr<DltJob>(this));
 }
 
 void
 DltJob::BeginNext()
 {
-    if (m_state == RUNNING)
+    if (m_state == RUNNING && m_executor)
     {
-        Begin();
+        m_executor->Begin();
     }
 }
 
 void
-DltJob::RankFailed(const std::string& reason)
+DltJob::PartDone(uint32_t op, uint32_t rank, Time start)
+{
+    m_partTrace(this, op, rank, start);
+}
+
+void
+DltJob::ExecutionFailed(const std::string& reason)
 {
     if (m_state == RUNNING || m_state == WAITING)
     {
@@ -243,6 +235,11 @@ DltJob::End(State state, const std::string& reason)
 {
     NS_LOG_INFO(m_name << " ends in state " << state << " " << reason);
     m_state = state;
+    m_stopEvent.Cancel();
+    if (m_executor)
+    {
+        state == FINISHED ? m_executor->Finish() : m_executor->Stop();
+    }
     m_endTrace(this, reason);
 }
 
@@ -254,16 +251,22 @@ DltJob::DescribeWaiting() const
     {
         return "";
     }
-    os << m_name << ", iteration " << m_completed << ":";
-    const char* separator = " ";
-    for (const auto& rank : m_ranks)
+    os << m_name << ", iteration " << m_completed << ": ";
+    const char* separator = "";
+    for (const auto& application : m_applications)
     {
-        std::string what = rank->DescribeWaiting();
-        if (!what.empty())
+        if (!application->IsStarted())
         {
-            os << separator << what;
-            separator = "; ";
+            for (uint32_t rank : application->GetRanks())
+            {
+                os << separator << "rank " << rank << " has not started";
+                separator = "; ";
+            }
         }
+    }
+    if (m_state == RUNNING)
+    {
+        os << m_executor->Describe();
     }
     return os.str();
 }

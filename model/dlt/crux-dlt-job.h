@@ -1,50 +1,41 @@
 /*
  * SPDX-License-Identifier: GPL-2.0-only
  *
- * DltJob: one training job: its parameters, its ranks and the barrier between
- * iterations. DltIteration: what an iteration took.
+ * DltJob: one training job: its program, its applications and the barrier between
+ * iterations.
  *
- * Place: model/dlt (C++17, ns-3). Uses ns-3 and crux-dlt-rank-application.
+ * Place: model/dlt (C++17, ns-3). Uses crux-dlt-executor and
+ * crux-dlt-program-application.
  */
 #ifndef CRUX_DLT_JOB_H
 #define CRUX_DLT_JOB_H
 
+#include "crux-dlt-executor.h"
+#include "crux-dlt-program-application.h"
+
+#include "ns3/event-id.h"
 #include "ns3/nstime.h"
 #include "ns3/object.h"
 #include "ns3/traced-callback.h"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace ns3
 {
 
-class DltRankApplication;
-
-/// Times of one iteration of a job, over all its ranks.
-struct DltIteration
-{
-    Time start;      //!< all ranks begin to compute
-    Time computeEnd; //!< the last rank has computed
-    Time commStart;  //!< the first rank may communicate
-    Time commEnd;    //!< the last rank has received all; = commStart when there is nothing to send
-    Time end;        //!< later of computeEnd and commEnd
-    /// Seconds of computation of a GPU in the mean; 0: all from start to computeEnd.
-    double busy{0};
-};
-
 /**
  * \ingroup crux
- * \brief A data-parallel training job.
+ * \brief A training job.
  *
- * An iteration begun at T computes on [T, T + ComputeTime] on every rank; its
- * communication may start at T + OverlapStart x ComputeTime; it ends when all
- * ranks have done both (synchronous training), and the next begins at once.
- * The job begins when all its ranks' applications have started, and ends after
- * Iterations iterations or at StopTime, whichever is first.
+ * It runs a program (crux-program.h), the same one each iteration. An iteration begins at once on
+ * all ranks and ends when every part of the program has ended; the next begins then. The job
+ * begins when all its applications have started, and ends after Iterations iterations or at
+ * StopTime, whichever is first; its GPUs are free from then on.
  */
-class DltJob : public Object
+class DltJob : public Object, public DltExecutorOwner
 {
   public:
     /**
@@ -54,11 +45,12 @@ class DltJob : public Object
     static TypeId GetTypeId();
 
     DltJob() = default;
+    ~DltJob() override;
 
     /// State of a job.
     enum State
     {
-        WAITING,  //!< not all ranks have started
+        WAITING,  //!< not all applications have started
         RUNNING,  //!< iterating
         FINISHED, //!< all iterations done
         STOPPED,  //!< StopTime reached or an application stopped before the end
@@ -66,13 +58,27 @@ class DltJob : public Object
     };
 
     /**
-     * Add the next rank; all are added before the simulation starts.
-     * \param rank its application
+     * Say what the job runs, once.
+     * \param program checked
+     * \param wiring of it
+     * \param keeper keeps both alive; null: they outlive the job
+     * \return the executor, to be told where ranks and connections are
      */
-    void AddRank(Ptr<DltRankApplication> rank);
+    Ptr<DltExecutor> SetProgram(const crux_program* program,
+                                const crux_wiring* wiring,
+                                std::shared_ptr<const void> keeper = nullptr);
 
-    /** \return its ranks, in ring order */
-    const std::vector<Ptr<DltRankApplication>>& GetRanks() const;
+    /** \return the executor; null before SetProgram */
+    Ptr<DltExecutor> GetExecutor() const;
+
+    /**
+     * Add the application of a host; all are added before the simulation starts.
+     * \param application it, with its ranks
+     */
+    void AddApplication(Ptr<DltProgramApplication> application);
+
+    /** \return its applications, in the order of AddApplication */
+    const std::vector<Ptr<DltProgramApplication>>& GetApplications() const;
 
     /** \return state */
     State GetState() const;
@@ -82,19 +88,29 @@ class DltJob : public Object
     std::string GetName() const;
     /** \return attribute JobId */
     int64_t GetJobId() const;
-    /** \return attribute ComputeTime */
-    Time GetComputeTime() const;
-    /** \return attribute OverlapStart */
-    double GetOverlapStart() const;
 
     /**
-     * \return one line for people: which ranks the job waits for and what they
-     * wait for; empty unless it is waiting or running
+     * Fix the random stream of the jitter.
+     * \param stream number
+     * \return streams used
+     */
+    int64_t AssignStreams(int64_t stream);
+
+    /**
+     * \return one line for people: what the job waits for, and which ranks have not posted
+     * what; empty unless it is waiting or running
      */
     std::string DescribeWaiting() const;
 
     /** End the job now, short of its iterations; nothing more is sent. */
     void Stop();
+
+    /// \name From its executor and applications @{
+    void ApplicationStarted(); //!< one more has started
+    void IterationDone(const DltIteration& row) override;
+    void ExecutionFailed(const std::string& reason) override;
+    void PartDone(uint32_t op, uint32_t rank, Time start) override;
+    /// @}
 
     /**
      * TracedCallback signature for iterations.
@@ -106,6 +122,17 @@ class DltJob : public Object
                                             uint64_t number,
                                             const DltIteration& row);
     /**
+     * TracedCallback signature for parts of operations.
+     * \param [in] job the job
+     * \param [in] op number of the operation in the program
+     * \param [in] rank whose part
+     * \param [in] start when it started; it ends now
+     */
+    typedef void (*PartTracedCallback)(Ptr<const DltJob> job,
+                                       uint32_t op,
+                                       uint32_t rank,
+                                       Time start);
+    /**
      * TracedCallback signature for the end of a job.
      * \param [in] job the job; its state tells how it ended
      * \param [in] reason empty, or why it failed
@@ -116,36 +143,23 @@ class DltJob : public Object
     void DoDispose() override;
 
   private:
-    friend class DltRankApplication;
-
-    /// \name Called by the ranks @{
-    void RankStarted();
-    void RankComputed();
-    void RankCommReady();
-    void RankCommunicated();
-    void RankFailed(const std::string& reason);
-    /// @}
-
-    void Begin();                                     //!< begin an iteration
-    void BeginNext();                                 //!< begin it unless the job has ended
-    void CheckIteration();                            //!< end it if all is done
+    void BeginNext();                                 //!< begin an iteration unless it has ended
     void End(State state, const std::string& reason); //!< end the job
 
-    int64_t m_id{0};            //!< attribute JobId
-    std::string m_name;         //!< attribute Name
-    Time m_compute;             //!< attribute ComputeTime
-    double m_overlap{1};        //!< attribute OverlapStart
-    uint64_t m_iterations{0};   //!< attribute Iterations
-    Time m_stopTime;            //!< attribute StopTime
-    State m_state{WAITING};     //!< state
-    uint64_t m_completed{0};    //!< iterations done
-    uint32_t m_started{0};      //!< ranks started
-    uint32_t m_computed{0};     //!< ranks that have computed in this iteration
-    uint32_t m_communicated{0}; //!< ranks that have communicated in this iteration
-    bool m_commReady{false};    //!< a rank may communicate in this iteration
-    DltIteration m_row;         //!< the running iteration
-    std::vector<Ptr<DltRankApplication>> m_ranks; //!< ring order
+    int64_t m_id{0};                                        //!< attribute JobId
+    std::string m_name;                                     //!< attribute Name
+    uint64_t m_iterations{0};                               //!< attribute Iterations
+    Time m_stopTime;                                        //!< attribute StopTime
+    Ptr<RandomVariableStream> m_jitter;                     //!< attribute Jitter
+    State m_state{WAITING};                                 //!< state
+    uint64_t m_completed{0};                                //!< iterations done
+    uint32_t m_started{0};                                  //!< applications started
+    EventId m_stopEvent;                                    //!< at StopTime
+    Ptr<DltExecutor> m_executor;                            //!< runs the program
+    std::shared_ptr<const void> m_keeper;                   //!< of program and wiring
+    std::vector<Ptr<DltProgramApplication>> m_applications; //!< one a host
     TracedCallback<Ptr<const DltJob>, uint64_t, const DltIteration&> m_iterationTrace; //!< source
+    TracedCallback<Ptr<const DltJob>, uint32_t, uint32_t, Time> m_partTrace;           //!< source
     TracedCallback<Ptr<const DltJob>, const std::string&> m_endTrace;                  //!< source
 };
 

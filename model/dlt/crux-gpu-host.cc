@@ -5,57 +5,97 @@
  */
 #include "crux-gpu-host.h"
 
+#include "ns3/crux-roce-clock.h"
+#include "ns3/double.h"
 #include "ns3/log.h"
+#include "ns3/object-vector.h"
 #include "ns3/simulator.h"
 #include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <cmath>
 
 namespace ns3
 {
 
 NS_LOG_COMPONENT_DEFINE("GpuHost");
 NS_OBJECT_ENSURE_REGISTERED(GpuHost);
+NS_OBJECT_ENSURE_REGISTERED(Gpu);
+
+TypeId
+Gpu::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::Gpu")
+            .SetParent<Object>()
+            .SetGroupName("Crux")
+            .AddConstructor<Gpu>()
+            .AddAttribute("Slowness",
+                          "Factor on the length of computations, 0.001 to 1000000; a straggler "
+                          "has more than 1.",
+                          DoubleValue(1),
+                          MakeDoubleAccessor(&Gpu::m_slowness),
+                          MakeDoubleChecker<double>(1e-3, 1e6));
+    return tid;
+}
 
 TypeId
 GpuHost::GetTypeId()
 {
-    static TypeId tid =
-        TypeId("ns3::GpuHost")
-            .SetParent<Object>()
-            .SetGroupName("Crux")
-            .AddConstructor<GpuHost>()
-            .AddAttribute("Gpus",
-                          "Number of GPUs of the host (count).",
-                          TypeId::ATTR_GET | TypeId::ATTR_CONSTRUCT,
-                          UintegerValue(8),
-                          MakeUintegerAccessor(&GpuHost::m_nGpus),
-                          MakeUintegerChecker<uint32_t>(1))
-            .AddAttribute("NvlinkRate",
-                          "Rate of a GPU's NVLink per direction (bit/s); A100: 2.4 Tbit/s.",
-                          DataRateValue(DataRate(2400000000000ULL)),
-                          MakeDataRateAccessor(&GpuHost::m_nvlinkRate),
-                          MakeDataRateChecker())
-            .AddTraceSource("ComputeBegin",
-                            "A GPU begins a computation.",
-                            MakeTraceSourceAccessor(&GpuHost::m_computeBegin),
-                            "ns3::GpuHost::ComputeTracedCallback")
-            .AddTraceSource("ComputeEnd",
-                            "A GPU ends a computation.",
-                            MakeTraceSourceAccessor(&GpuHost::m_computeEnd),
-                            "ns3::GpuHost::ComputeTracedCallback");
+    static TypeId tid = TypeId("ns3::GpuHost")
+                            .SetParent<Object>()
+                            .SetGroupName("Crux")
+                            .AddConstructor<GpuHost>()
+                            .AddAttribute("Gpus",
+                                          "Number of GPUs of the host (count).",
+                                          TypeId::ATTR_GET | TypeId::ATTR_CONSTRUCT,
+                                          UintegerValue(8),
+                                          MakeUintegerAccessor(&GpuHost::m_nGpus),
+                                          MakeUintegerChecker<uint32_t>(1))
+                            .AddAttribute("GpuList",
+                                          "The GPUs.",
+                                          ObjectVectorValue(),
+                                          MakeObjectVectorAccessor(&GpuHost::m_gpus),
+                                          MakeObjectVectorChecker<Gpu>())
+                            .AddTraceSource("ComputeBegin",
+                                            "A GPU begins a computation.",
+                                            MakeTraceSourceAccessor(&GpuHost::m_computeBegin),
+                                            "ns3::GpuHost::ComputeTracedCallback")
+                            .AddTraceSource("ComputeEnd",
+                                            "A GPU ends a computation.",
+                                            MakeTraceSourceAccessor(&GpuHost::m_computeEnd),
+                                            "ns3::GpuHost::ComputeTracedCallback");
     return tid;
 }
 
 void
 GpuHost::NotifyConstructionCompleted()
 {
-    m_gpus.resize(m_nGpus);
+    for (uint32_t i = 0; i < m_nGpus; i++)
+    {
+        m_gpus.push_back(CreateObject<Gpu>());
+    }
+    RoceClock::Refresh();
     Object::NotifyConstructionCompleted();
 }
 
 void
 GpuHost::DoDispose()
 {
+    for (const auto& gpu : m_gpus)
+    {
+        gpu->end.Cancel();
+    }
+    for (auto& pool : m_pools)
+    {
+        for (auto& thread : pool.threads)
+        {
+            thread.end.Cancel();
+        }
+    }
     m_gpus.clear();
+    m_batches.clear();
+    m_pools.clear();
     Object::DoDispose();
 }
 
@@ -65,68 +105,332 @@ GpuHost::GetNGpus() const
     return m_nGpus;
 }
 
+Ptr<Gpu>
+GpuHost::GetGpu(uint32_t gpu) const
+{
+    NS_ABORT_MSG_IF(gpu >= m_gpus.size(),
+                    "GPU " << gpu << " asked of a host with " << m_gpus.size());
+    return m_gpus[gpu];
+}
+
 bool
 GpuHost::Allocate(uint32_t gpu, int64_t jobId)
 {
-    if (gpu >= m_gpus.size() || m_gpus[gpu].taken)
+    if (gpu >= m_gpus.size() || m_gpus[gpu]->taken)
     {
         return false;
     }
-    m_gpus[gpu].taken = true;
-    m_gpus[gpu].job = jobId;
+    m_gpus[gpu]->taken = true;
+    m_gpus[gpu]->job = jobId;
     return true;
 }
 
 void
-GpuHost::Release(uint32_t gpu)
+GpuHost::Release(uint32_t number)
 {
-    NS_ABORT_MSG_IF(gpu >= m_gpus.size() || m_gpus[gpu].busy,
-                    "GPU " << gpu << " of " << m_gpus.size() << " is busy or does not exist");
-    m_gpus[gpu].taken = false;
+    if (m_gpus.empty())
+    {
+        return; // disposed of
+    }
+    Ptr<Gpu> gpu = GetGpu(number);
+    gpu->ready.clear();
+    gpu->end.Cancel();
+    if (gpu->busy)
+    {
+        const int64_t took = RoceClock::NowPs() - gpu->begunPs;
+        gpu->busy = false;
+        gpu->totalPs += took;
+        m_computeEnd(number, gpu->job, RoceClock::ToTime(took));
+    }
+    gpu->interference = 1;
+    gpu->taken = false;
 }
+
+// ---------------------------------------------------------------------------
+// GPUs
+
+void
+GpuHost::SubmitCompute(uint32_t number,
+                       uint64_t order,
+                       uint64_t tag,
+                       double seconds,
+                       GpuHostClient* client)
+{
+    NS_LOG_FUNCTION(this << number << order << tag << seconds);
+    Ptr<Gpu> gpu = GetGpu(number);
+    NS_ABORT_MSG_IF(!gpu->taken, "GPU " << number << " computes without a job");
+    NS_ABORT_MSG_IF(!(seconds >= 0), "computation of " << seconds << " s");
+    Gpu::Work work;
+    work.order = order;
+    work.tag = tag;
+    work.seconds = seconds;
+    work.client = client;
+    gpu->ready.insert(work);
+    DispatchSoon(number);
+}
+
+/// Computations whose common end is told by a callback.
+class GpuHost::Batch : public GpuHostClient
+{
+  public:
+    /**
+     * \param host of the GPUs
+     * \param number of the batch there
+     * \param left computations
+     * \param done called at the end of the last one
+     */
+    Batch(GpuHost* host, uint64_t number, size_t left, Callback<void> done)
+        : m_host(host),
+          m_number(number),
+          m_left(left),
+          m_done(done)
+    {
+    }
+
+    void ComputeDone(uint32_t /* gpu */, uint64_t /* tag */, double /* seconds */) override
+    {
+        if (--m_left == 0)
+        {
+            Callback<void> done = m_done;
+            m_host->m_batches.erase(m_number); // and this with it
+            done();
+        }
+    }
+
+    void CpuBegun(const GpuHostCpuWork& /* work */) override
+    {
+    }
+
+    void CpuDone(const GpuHostCpuWork& /* work */) override
+    {
+    }
+
+  private:
+    GpuHost* m_host;       //!< of the GPUs
+    uint64_t m_number;     //!< there
+    size_t m_left;         //!< computations that have not ended
+    Callback<void> m_done; //!< whom to tell
+};
+
+GpuHost::GpuHost() = default;
+GpuHost::~GpuHost() = default;
 
 void
 GpuHost::Compute(const std::vector<uint32_t>& gpus, Time duration, Callback<void> done)
 {
-    NS_LOG_FUNCTION(this << gpus.size() << duration);
-    NS_ABORT_MSG_IF(duration.IsStrictlyNegative(), "negative computation time " << duration);
+    const uint64_t number = m_nextBatch++;
+    auto& batch = m_batches[number];
+    batch = std::make_unique<Batch>(this, number, gpus.size(), done);
     for (uint32_t gpu : gpus)
     {
-        NS_ABORT_MSG_IF(gpu >= m_gpus.size(),
-                        "GPU " << gpu << " asked of a host with " << m_gpus.size());
-        NS_ABORT_MSG_IF(!m_gpus[gpu].taken, "GPU " << gpu << " computes without a job");
-        NS_ABORT_MSG_IF(m_gpus[gpu].busy, "GPU " << gpu << " computes already");
-        m_gpus[gpu].busy = true;
-        m_computeBegin(gpu, m_gpus[gpu].job, duration);
+        SubmitCompute(gpu, 0, number, duration.GetSeconds(), batch.get());
     }
-    Simulator::Schedule(duration, &GpuHost::ComputeDone, this, gpus, duration, done);
 }
 
 void
-GpuHost::ComputeDone(std::vector<uint32_t> gpus, Time duration, Callback<void> done)
+GpuHost::DispatchSoon(uint32_t number)
 {
-    for (uint32_t gpu : gpus)
+    Gpu& gpu = *m_gpus[number];
+    if (!gpu.busy && !gpu.dispatching && !gpu.ready.empty())
     {
-        m_gpus[gpu].busy = false;
-        m_gpus[gpu].total += duration;
-        m_computeEnd(gpu, m_gpus[gpu].job, duration);
+        // Not at once: of those that become ready in this instant the lowest goes first.
+        gpu.dispatching = true;
+        Simulator::ScheduleNow(&GpuHost::Dispatch, Ptr<GpuHost>(this), number);
     }
-    done();
+}
+
+void
+GpuHost::Dispatch(uint32_t number)
+{
+    if (m_gpus.empty())
+    {
+        return; // disposed of
+    }
+    Gpu& gpu = *m_gpus[number];
+    gpu.dispatching = false;
+    if (gpu.busy || gpu.ready.empty())
+    {
+        return;
+    }
+    gpu.current = *gpu.ready.begin();
+    gpu.ready.erase(gpu.ready.begin());
+    gpu.busy = true;
+    gpu.begunPs = gpu.sincePs = RoceClock::NowPs();
+    gpu.left = gpu.current.seconds * gpu.m_slowness;
+    m_computeBegin(number, gpu.job, Seconds(gpu.left * gpu.interference));
+    ScheduleEnd(number);
+}
+
+void
+GpuHost::ScheduleEnd(uint32_t number)
+{
+    Gpu& gpu = *m_gpus[number];
+    gpu.end = Simulator::Schedule(Seconds(gpu.left * gpu.interference),
+                                  &GpuHost::End,
+                                  Ptr<GpuHost>(this),
+                                  number);
+}
+
+void
+GpuHost::SetInterference(uint32_t number, double factor)
+{
+    NS_ABORT_MSG_IF(!(factor >= 1), "interference of " << factor);
+    Ptr<Gpu> gpu = GetGpu(number);
+    if (factor == gpu->interference)
+    {
+        return;
+    }
+    if (gpu->busy)
+    {
+        const int64_t now = RoceClock::NowPs();
+        const double done = static_cast<double>(now - gpu->sincePs) * 1e-12 / gpu->interference;
+        gpu->left = std::max(0.0, gpu->left - done);
+        gpu->sincePs = now;
+        gpu->end.Cancel();
+        gpu->interference = factor;
+        ScheduleEnd(number);
+    }
+    gpu->interference = factor;
+}
+
+void
+GpuHost::End(uint32_t number)
+{
+    if (m_gpus.empty())
+    {
+        return;
+    }
+    Gpu& gpu = *m_gpus[number];
+    const int64_t took = RoceClock::NowPs() - gpu.begunPs;
+    const Gpu::Work work = gpu.current;
+    gpu.busy = false;
+    gpu.totalPs += took;
+    m_computeEnd(number, gpu.job, RoceClock::ToTime(took));
+    work.client->ComputeDone(number, work.tag, static_cast<double>(took) * 1e-12);
+    DispatchSoon(number);
 }
 
 Time
 GpuHost::GetBusyTime(uint32_t gpu) const
 {
-    NS_ABORT_MSG_IF(gpu >= m_gpus.size(),
-                    "GPU " << gpu << " asked of a host with " << m_gpus.size());
-    return m_gpus[gpu].total;
+    return RoceClock::ToTime(GetGpu(gpu)->totalPs);
 }
 
-Time
-GpuHost::GetNvlinkTime(uint64_t bytes) const
+// ---------------------------------------------------------------------------
+// CPU threads
+
+uint32_t
+GpuHost::PoolOf(GpuHostClient* client) const
 {
-    return Seconds(8.0 * static_cast<double>(bytes) /
-                   static_cast<double>(m_nvlinkRate.GetBitRate()));
+    uint32_t pool = 0;
+    while (pool < m_pools.size() && m_pools[pool].client != client)
+    {
+        pool++;
+    }
+    return pool;
+}
+
+void
+GpuHost::SetCpuThreads(GpuHostClient* client, uint32_t threads)
+{
+    NS_ABORT_MSG_IF(threads == 0, "a client without CPU threads");
+    uint32_t pool = PoolOf(client);
+    if (pool == m_pools.size())
+    {
+        m_pools.emplace_back();
+        m_pools[pool].client = client;
+    }
+    m_pools[pool].threads.resize(std::max<size_t>(threads, m_pools[pool].threads.size()));
+    DispatchCpuSoon(pool);
+}
+
+void
+GpuHost::SubmitCpu(const GpuHostCpuWork& work, GpuHostClient* client)
+{
+    const uint32_t pool = PoolOf(client);
+    NS_ABORT_MSG_IF(pool == m_pools.size(), "CPU work of a client without CPU threads");
+    NS_ABORT_MSG_IF(!(work.seconds >= 0), "CPU work of " << work.seconds << " s");
+    m_pools[pool].queue.push_back(work);
+    DispatchCpuSoon(pool);
+}
+
+void
+GpuHost::DispatchCpuSoon(uint32_t number)
+{
+    Pool& pool = m_pools[number];
+    if (!pool.dispatching && !pool.queue.empty())
+    {
+        pool.dispatching = true;
+        Simulator::ScheduleNow(&GpuHost::DispatchCpu, Ptr<GpuHost>(this), number);
+    }
+}
+
+void
+GpuHost::DispatchCpu(uint32_t number)
+{
+    if (number >= m_pools.size())
+    {
+        return; // disposed of
+    }
+    m_pools[number].dispatching = false;
+    for (uint32_t t = 0; t < m_pools[number].threads.size(); t++)
+    {
+        Pool& pool = m_pools[number]; // the client may ask for more pools
+        Thread& thread = pool.threads[t];
+        if (thread.busy || pool.queue.empty())
+        {
+            continue;
+        }
+        thread.busy = true;
+        thread.work = pool.queue.front();
+        pool.queue.pop_front();
+        thread.end = Simulator::Schedule(Seconds(thread.work.seconds),
+                                         &GpuHost::EndCpu,
+                                         Ptr<GpuHost>(this),
+                                         number,
+                                         t);
+        const GpuHostCpuWork work = thread.work;
+        pool.client->CpuBegun(work);
+    }
+}
+
+void
+GpuHost::EndCpu(uint32_t number, uint32_t t)
+{
+    if (number >= m_pools.size())
+    {
+        return; // disposed of
+    }
+    Thread& thread = m_pools[number].threads[t];
+    const GpuHostCpuWork work = thread.work;
+    thread.busy = false;
+    m_pools[number].client->CpuDone(work);
+    DispatchCpuSoon(number);
+}
+
+void
+GpuHost::ReleaseCpu(GpuHostClient* client)
+{
+    const uint32_t number = PoolOf(client);
+    if (number == m_pools.size())
+    {
+        return;
+    }
+    Pool& pool = m_pools[number];
+    for (auto& thread : pool.threads)
+    {
+        thread.end.Cancel();
+    }
+    pool.threads.clear();
+    pool.queue.clear();
+    pool.client = nullptr;
+}
+
+size_t
+GpuHost::GetCpuQueue(GpuHostClient* client) const
+{
+    const uint32_t pool = PoolOf(client);
+    return pool < m_pools.size() ? m_pools[pool].queue.size() : 0;
 }
 
 } // namespace ns3

@@ -1,32 +1,121 @@
 /*
  * SPDX-License-Identifier: GPL-2.0-only
  *
- * GpuHost: the GPUs of a host, aggregated to its Node beside the RoceHost.
+ * GpuHost: the GPUs and the CPU threads of a host, aggregated to its Node beside the
+ * RoceHost. Gpu: one of its GPUs.
  *
- * Place: model/dlt (C++17, ns-3). Uses ns-3 only; decides nothing.
+ * Place: model/dlt (C++17, ns-3). Uses ns-3 and crux-roce-clock; decides nothing.
+ *
+ * A computation of s seconds on GPU g takes s x Slowness(g) x interference, where interference
+ * is 1, or more while the GPU also drives communication; it may change while it runs:
+ *   integral over its run of dt / interference(t) = s x Slowness(g).
+ * Computations of a GPU run one at a time, of those ready the one of the lowest number first,
+ * each to its end. CPU threads belong to a client; work for them is served in the order of its
+ * submission.
  */
 #ifndef CRUX_GPU_HOST_H
 #define CRUX_GPU_HOST_H
 
 #include "ns3/callback.h"
-#include "ns3/data-rate.h"
+#include "ns3/event-id.h"
 #include "ns3/nstime.h"
 #include "ns3/object.h"
 #include "ns3/traced-callback.h"
 
 #include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
 #include <vector>
 
 namespace ns3
 {
 
+/// Work for a CPU thread of a host.
+struct GpuHostCpuWork
+{
+    double seconds{0};  //!< of a thread, >= 0
+    uint32_t kind{0};   //!< for the client
+    uint32_t what{0};   //!< for the client
+    uint32_t which{0};  //!< for the client
+    uint64_t amount{0}; //!< for the client
+};
+
+/// Who computes on a host. Calls come from events, never from inside Submit.
+class GpuHostClient
+{
+  public:
+    virtual ~GpuHostClient() = default;
+
+    /**
+     * A computation has ended.
+     * \param gpu number on the host
+     * \param tag as given to SubmitCompute
+     * \param seconds that it took
+     */
+    virtual void ComputeDone(uint32_t gpu, uint64_t tag, double seconds) = 0;
+
+    /** \param work has got a thread */
+    virtual void CpuBegun(const GpuHostCpuWork& work) = 0;
+
+    /** \param work is done */
+    virtual void CpuDone(const GpuHostCpuWork& work) = 0;
+};
+
 /**
  * \ingroup crux
- * \brief GPUs joined by NVLink inside a host.
+ * \brief A GPU of a GpuHost.
+ */
+class Gpu : public Object
+{
+  public:
+    /**
+     * \brief Get the type ID.
+     * \return the object TypeId
+     */
+    static TypeId GetTypeId();
+
+    Gpu() = default;
+
+  private:
+    friend class GpuHost;
+
+    /// A computation that is ready.
+    struct Work
+    {
+        uint64_t order{0};              //!< the lowest goes first
+        uint64_t tag{0};                //!< for the client
+        double seconds{0};              //!< without slowness
+        GpuHostClient* client{nullptr}; //!< whom to tell
+
+        /** \param other another \return whether this goes before it */
+        bool operator<(const Work& other) const
+        {
+            return order < other.order || (order == other.order && tag < other.tag);
+        }
+    };
+
+    double m_slowness{1};    //!< attribute Slowness
+    bool taken{false};       //!< allocated to a job
+    int64_t job{0};          //!< the job, when taken
+    std::set<Work> ready;    //!< waiting
+    bool busy{false};        //!< computing
+    Work current;            //!< what, when busy
+    double interference{1};  //!< factor now
+    double left{0};          //!< seconds of the current one at interference 1, at sincePs
+    int64_t sincePs{0};      //!< when left was worked out
+    int64_t begunPs{0};      //!< when the current one began
+    EventId end;             //!< of the current one
+    bool dispatching{false}; //!< a look at ready is due
+    int64_t totalPs{0};      //!< computation so far
+};
+
+/**
+ * \ingroup crux
+ * \brief GPUs and CPU threads of a host.
  *
- * A GPU belongs to at most one job at a time and does one computation at a time.
- * NVLink: every GPU has a link of rate NvlinkRate each way to the NVSwitch, used by
- * its own job only, so that a transfer of b bytes takes 8 b / rate.
+ * A GPU belongs to at most one job at a time.
  */
 class GpuHost : public Object
 {
@@ -37,10 +126,19 @@ class GpuHost : public Object
      */
     static TypeId GetTypeId();
 
-    GpuHost() = default;
+    GpuHost();
+    ~GpuHost() override;
+    GpuHost(const GpuHost&) = delete;
+    GpuHost& operator=(const GpuHost&) = delete;
 
     /** \return number of GPUs */
     uint32_t GetNGpus() const;
+
+    /**
+     * \param gpu number on this host; beyond the last is a fatal error
+     * \return the GPU
+     */
+    Ptr<Gpu> GetGpu(uint32_t gpu) const;
 
     /**
      * Give a GPU to a job.
@@ -51,18 +149,39 @@ class GpuHost : public Object
     bool Allocate(uint32_t gpu, int64_t jobId);
 
     /**
-     * Give a GPU back; its job must not compute on it.
+     * Give a GPU back; what its job computes there, or would, is dropped, and nobody is told.
      * \param gpu number on this host
      */
     void Release(uint32_t gpu);
 
     /**
-     * Keep GPUs busy for a time.
-     * \param gpus numbers on this host; each must be allocated and idle
-     * \param duration >= 0
-     * \param done called at the end
+     * Compute, when the GPU gets to it.
+     * \param gpu number on this host, allocated
+     * \param order the lowest of those ready goes first
+     * \param tag comes back; equal orders go by it
+     * \param seconds >= 0, without slowness and interference
+     * \param client told at the end
+     */
+    void SubmitCompute(uint32_t gpu,
+                       uint64_t order,
+                       uint64_t tag,
+                       double seconds,
+                       GpuHostClient* client);
+
+    /**
+     * The same on several GPUs, each when it gets to it, with order 0.
+     * \param gpus numbers on this host, allocated
+     * \param duration >= 0, without slowness and interference
+     * \param done called when all have ended; never when one was released before
      */
     void Compute(const std::vector<uint32_t>& gpus, Time duration, Callback<void> done);
+
+    /**
+     * Set what communication does to the computations of a GPU from now on.
+     * \param gpu number on this host
+     * \param factor >= 1: on the length of computations
+     */
+    void SetInterference(uint32_t gpu, double factor);
 
     /**
      * \param gpu number on this host
@@ -71,16 +190,36 @@ class GpuHost : public Object
     Time GetBusyTime(uint32_t gpu) const;
 
     /**
-     * \param bytes bytes that one GPU sends (and as many that it receives) over NVLink
-     * \return 8 bytes / NvlinkRate
+     * Give a client CPU threads of its own.
+     * \param client whose
+     * \param threads how many, >= 1
      */
-    Time GetNvlinkTime(uint64_t bytes) const;
+    void SetCpuThreads(GpuHostClient* client, uint32_t threads);
+
+    /**
+     * Work for one of the client's CPU threads: first come, first served.
+     * \param work what
+     * \param client with threads; told when the work gets one and when it is done
+     */
+    void SubmitCpu(const GpuHostCpuWork& work, GpuHostClient* client);
+
+    /**
+     * Take a client's threads back and drop its work, running and waiting; it is told nothing.
+     * \param client whose
+     */
+    void ReleaseCpu(GpuHostClient* client);
+
+    /**
+     * \param client with threads
+     * \return its work that waits for a thread
+     */
+    size_t GetCpuQueue(GpuHostClient* client) const;
 
     /**
      * TracedCallback signature for computations.
      * \param [in] gpu number on this host
      * \param [in] jobId the job
-     * \param [in] duration its length
+     * \param [in] duration its length: planned at the begin, real at the end
      */
     typedef void (*ComputeTracedCallback)(uint32_t gpu, int64_t jobId, Time duration);
 
@@ -89,26 +228,48 @@ class GpuHost : public Object
     void DoDispose() override;
 
   private:
-    /// One GPU.
-    struct Gpu
+    /// Computations whose common end is told by a callback.
+    class Batch;
+
+    /// A CPU thread.
+    struct Thread
     {
-        bool taken{false}; //!< allocated to a job
-        int64_t job{0};    //!< the job, when taken
-        bool busy{false};  //!< computing
-        Time total;        //!< computation so far
+        bool busy{false};    //!< has work
+        GpuHostCpuWork work; //!< what, when busy
+        EventId end;         //!< of it
     };
 
-    /**
-     * End of a computation.
-     * \param gpus the GPUs
-     * \param duration its length
-     * \param done whom to tell
-     */
-    void ComputeDone(std::vector<uint32_t> gpus, Time duration, Callback<void> done);
+    /// The CPU threads of a client.
+    struct Pool
+    {
+        GpuHostClient* client{nullptr};   //!< whose; null: taken back
+        std::vector<Thread> threads;      //!< of it
+        std::deque<GpuHostCpuWork> queue; //!< waiting
+        bool dispatching{false};          //!< DispatchCpu is due
+    };
+
+    /** Start the next computation of a GPU, if it is idle. \param gpu number on this host */
+    void Dispatch(uint32_t gpu);
+    /** See to a Dispatch in this instant. \param gpu number on this host */
+    void DispatchSoon(uint32_t gpu);
+    /** Schedule the end of the current computation. \param gpu number on this host */
+    void ScheduleEnd(uint32_t gpu);
+    /** The current computation ends. \param gpu number on this host */
+    void End(uint32_t gpu);
+    /** \param client whose \return number of its pool; the number of pools when it has none */
+    uint32_t PoolOf(GpuHostClient* client) const;
+    /** Give free threads to what waits. \param pool number */
+    void DispatchCpu(uint32_t pool);
+    /** See to a DispatchCpu in this instant. \param pool number */
+    void DispatchCpuSoon(uint32_t pool);
+    /** Work on a thread is done. \param pool number \param thread which */
+    void EndCpu(uint32_t pool, uint32_t thread);
 
     uint32_t m_nGpus{8};                                    //!< attribute Gpus
-    DataRate m_nvlinkRate;                                  //!< attribute NvlinkRate
-    std::vector<Gpu> m_gpus;                                //!< [m_nGpus]
+    std::vector<Ptr<Gpu>> m_gpus;                           //!< [m_nGpus]
+    std::map<uint64_t, std::unique_ptr<Batch>> m_batches;   //!< of Compute, by number
+    uint64_t m_nextBatch{0};                                //!< number
+    std::vector<Pool> m_pools;                              //!< CPU threads
     TracedCallback<uint32_t, int64_t, Time> m_computeBegin; //!< trace source
     TracedCallback<uint32_t, int64_t, Time> m_computeEnd;   //!< trace source
 };
