@@ -44,6 +44,54 @@ Listed(uint32_t n)
 }
 
 /**
+ * Bandwidth of the collectives.
+ * \param os where to
+ * \param scenario their scenario
+ * \param rows of one run
+ */
+void
+PrintCollectives(std::ostream& os,
+                 const crux_scenario* scenario,
+                 const std::vector<crux_coll_row>& rows)
+{
+    if (rows.empty())
+    {
+        return;
+    }
+    Put(os,
+        "  %-14s %-14s %-12s %5s %12s %8s %12s %10s %10s\n",
+        "collectives of",
+        "kind",
+        "algorithm",
+        "ranks",
+        "MB",
+        "times",
+        "mean ms",
+        "alg GB/s",
+        "bus GB/s");
+    const auto n = static_cast<uint32_t>(rows.size());
+    for (uint32_t i = 0; i < Listed(n); i++)
+    {
+        const crux_coll_row& row = rows[i];
+        Put(os,
+            "  %-14s %-14s %-12s %5u %12.3f %8llu %12.4f %10.3f %10.3f\n",
+            scenario->jobs[row.job].name,
+            crux_coll_kind_name(row.kind),
+            crux_coll_alg_name(row.alg),
+            row.ranks,
+            1e-6 * static_cast<double>(row.bytes),
+            static_cast<unsigned long long>(row.instances),
+            1e3 * row.mean_s,
+            1e-9 * row.algorithm_Bps,
+            1e-9 * row.bus_Bps);
+    }
+    if (Listed(n) < n)
+    {
+        Put(os, "  ... and %u more: see the database\n", n - Listed(n));
+    }
+}
+
+/**
  * One run as a table.
  * \param os where to
  * \param scenario its scenario
@@ -98,6 +146,7 @@ PrintRun(std::ostream& os, const crux_scenario* scenario, const CruxExperimentRu
         Put(os, "  ... and %u more jobs: see the database\n", n - Listed(n));
     }
     os << "  (/alone: against the same job alone on the same paths)\n";
+    PrintCollectives(os, scenario, run.collectives);
     for (const auto& warning : run.warnings)
     {
         os << "  warning: " << warning << "\n";

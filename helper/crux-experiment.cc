@@ -20,6 +20,8 @@ namespace ns3
 struct CruxExperiment::Recording
 {
     crux_rows* rows{nullptr};                    //!< for the summary
+    crux_collstats* collectives{nullptr};        //!< of jobs with programs, or nullptr
+    std::vector<crux_coll_row> bandwidths;       //!< what they came to
     crux_store* store{nullptr};                  //!< or nullptr
     int64_t run{0};                              //!< its number in the database
     crux_error* error{nullptr};                  //!< of the running call
@@ -31,6 +33,28 @@ struct CruxExperiment::Recording
     ~Recording()
     {
         crux_rows_destroy(rows);
+        crux_collstats_destroy(collectives);
+    }
+
+    /**
+     * Sum up the collectives of the run.
+     * \return status
+     */
+    crux_status CloseCollectives()
+    {
+        crux_coll_row* list = nullptr;
+        uint32_t n = 0;
+        if (!collectives)
+        {
+            return CRUX_OK;
+        }
+        crux_status status = crux_collstats_rows(collectives, &list, &n, error);
+        if (status == CRUX_OK)
+        {
+            bandwidths.assign(list, list + n);
+            crux_free(list);
+        }
+        return status;
     }
 
     /**
@@ -246,6 +270,7 @@ crux_status
 CruxExperiment::RunEngine(CruxExperimentRun* run,
                           const bool* active,
                           const crux_sink* sink,
+                          const crux_part_sink* parts,
                           CruxPacketStats* stats,
                           crux_error* error) const
 {
@@ -258,7 +283,8 @@ CruxExperiment::RunEngine(CruxExperimentRun* run,
     auto begin = std::chrono::steady_clock::now();
     crux_sim_result* result = nullptr;
     crux_status status =
-        crux_scenario_run_flow(m_scenario, run->plan, active, sink, &result, error);
+        parts ? crux_scenario_run_parts(m_scenario, run->plan, active, sink, parts, &result, error)
+              : crux_scenario_run_flow(m_scenario, run->plan, active, sink, &result, error);
     std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
     if (status == CRUX_OK)
     {
@@ -299,6 +325,10 @@ CruxExperiment::RunJobs(CruxExperimentRun* run,
     recording.error = error;
     recording.store = m_store;
     crux_status status = crux_rows_create(n, &recording.rows, error);
+    if (status == CRUX_OK && m_scenario->programs)
+    {
+        status = crux_collstats_create(m_scenario, &recording.collectives, error);
+    }
     if (status == CRUX_OK && m_store)
     {
         status = crux_store_begin_run(m_store,
@@ -312,7 +342,17 @@ CruxExperiment::RunJobs(CruxExperimentRun* run,
     if (status == CRUX_OK)
     {
         crux_sink sink{&Recording::Iteration, &recording};
-        status = RunEngine(run, active.get(), &sink, &stats, error);
+        crux_part_sink parts{&crux_collstats_part, recording.collectives};
+        status = RunEngine(run,
+                           active.get(),
+                           &sink,
+                           recording.collectives ? &parts : nullptr,
+                           &stats,
+                           error);
+    }
+    if (status == CRUX_OK)
+    {
+        status = recording.CloseCollectives();
     }
     if (status != CRUX_OK)
     {
@@ -334,6 +374,7 @@ CruxExperiment::RunJobs(CruxExperimentRun* run,
     if (aloneJob == CRUX_NONE)
     {
         run->stats = stats;
+        run->collectives = recording.bandwidths;
         status = Warn(recording, made, run, error);
     }
     return status == CRUX_OK ? StoreRun(&recording, *run, made, stats, error) : status;
@@ -407,11 +448,24 @@ CruxExperiment::StoreRun(Recording* recording,
     if (status == CRUX_OK)
     {
         const bool together = run.alone.size() == m_scenario->n_jobs;
+        std::vector<double> energy;
+        for (uint32_t job = 0; job < m_scenario->n_jobs; job++)
+        {
+            energy.push_back(crux_scenario_energy_j(m_scenario, job, &summary->jobs[job]));
+        }
         status = crux_store_summary(m_store,
                                     number,
                                     summary,
                                     together ? run.alone.data() : nullptr,
+                                    energy.data(),
                                     error);
+    }
+    for (const auto& row : recording->bandwidths)
+    {
+        if (status == CRUX_OK)
+        {
+            status = crux_store_collective(m_store, number, &row, error);
+        }
     }
     if (status == CRUX_OK)
     {

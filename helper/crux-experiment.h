@@ -12,6 +12,7 @@
 #include "crux-packet-engine.h"
 #include "crux-scenario-helper.h"
 
+#include "ns3/crux-collstats.h"
 #include "ns3/crux-result.h"
 #include "ns3/crux-store.h"
 
@@ -37,13 +38,14 @@ struct CruxExperimentOptions
 /// What one run (engine, policy, all jobs together) gave.
 struct CruxExperimentRun
 {
-    std::string engine;                    //!< "packet", "flow"
-    std::string policy;                    //!< name
-    const crux_plan* plan{nullptr};        //!< the decision; owned by the experiment
-    std::shared_ptr<crux_summary> summary; //!< all jobs together
-    std::vector<crux_job_summary> alone;   //!< [jobs] each job alone
-    CruxPacketStats stats;                 //!< packet level only: all jobs together
-    std::vector<std::string> warnings;     //!< starved jobs
+    std::string engine;                     //!< "packet", "flow"
+    std::string policy;                     //!< name
+    const crux_plan* plan{nullptr};         //!< the decision; owned by the experiment
+    std::shared_ptr<crux_summary> summary;  //!< all jobs together
+    std::vector<crux_job_summary> alone;    //!< [jobs] each job alone
+    CruxPacketStats stats;                  //!< packet level only: all jobs together
+    std::vector<std::string> warnings;      //!< starved jobs
+    std::vector<crux_coll_row> collectives; //!< of jobs with programs: bandwidths, all together
 };
 
 /**
@@ -97,6 +99,7 @@ class CruxExperiment
     crux_status RunEngine(CruxExperimentRun* run,
                           const bool* active,
                           const crux_sink* sink,
+                          const crux_part_sink* parts,
                           CruxPacketStats* stats,
                           crux_error* error) const;
     crux_status Warn(const Recording& recording,

@@ -7,6 +7,8 @@
  */
 #include "crux-scenario.h"
 
+#include "crux-gpu.h"
+
 #include "scenario-private.h"
 
 #include <math.h>
@@ -239,4 +241,20 @@ void crux_scenario_facts(const struct crux_scenario *scn, const bool *active,
 			.arrival_s = scn->jobs[i].arrival_s,
 			.max_iterations = scn->jobs[i].iterations,
 		};
+}
+
+double crux_scenario_energy_j(const struct crux_scenario *scn, uint32_t index,
+			      const struct crux_job_summary *summary)
+{
+	const struct crux_job *job = &scn->jobs[index];
+	double bytes = 0, busy_s, idle_s;
+	uint32_t f;
+
+	if (!summary->iterations || !job->gpu)
+		return NAN;
+	for (f = job->first_flow; f < job->first_flow + job->n_flows; f++)
+		bytes += (double)scn->flows[f].bytes;
+	busy_s = summary->busy_gpu_s / (double)summary->iterations;
+	idle_s = job->n_gpus * summary->mean_iteration_s - busy_s;
+	return crux_gpu_energy_j(job->gpu, busy_s, idle_s, bytes);
 }

@@ -88,6 +88,10 @@ static enum crux_status describe_job(struct crux_job *job, const struct scenario
 		job->overlap_start = m->overlap_start;
 		job->gradient_bytes = scaled_bytes(m->gradient_bytes, scale);
 	}
+	if (item->train || item->gnn)
+		job->gpu = item->train ? item->train->gpu : item->gnn->gpu;
+	else if (crux_gpu_find("a100-80", &job->gpu, err)) /* of the model table */
+		return CRUX_NOT_FOUND;
 	if (!item->n_slow)
 		return CRUX_OK;
 	job->slowness = crux_array(job->n_gpus, sizeof(*job->slowness));

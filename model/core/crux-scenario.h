@@ -145,6 +145,14 @@ enum crux_status crux_scenario_run_parts(const struct crux_scenario *scn,
 					 const struct crux_part_sink *parts,
 					 struct crux_sim_result **out, struct crux_error *err);
 
+/**
+ * Energy of one iteration of a job, J: its GPUs busy and idle for what @p summary says of an
+ * iteration, and every byte that an iteration moves on one of its flows (crux-gpu.h: power model).
+ * NAN when no iteration ended.
+ */
+double crux_scenario_energy_j(const struct crux_scenario *scn, uint32_t job,
+			      const struct crux_job_summary *summary);
+
 /** Facts for the summary, [n_jobs] of @p out; inactive jobs get 0 GPUs. */
 void crux_scenario_facts(const struct crux_scenario *scn, const bool *active,
 			 struct crux_job_facts *out);

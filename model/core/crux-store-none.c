@@ -93,9 +93,17 @@ enum crux_status crux_store_timing(struct crux_store *store, int64_t run, const 
 
 enum crux_status crux_store_summary(struct crux_store *store, int64_t run,
 				    const struct crux_summary *summary,
-				    const struct crux_job_summary *alone, struct crux_error *err)
+				    const struct crux_job_summary *alone, const double *energy_j,
+				    struct crux_error *err)
 {
-	(void)store, (void)run, (void)summary, (void)alone;
+	(void)store, (void)run, (void)summary, (void)alone, (void)energy_j;
+	return absent(err);
+}
+
+enum crux_status crux_store_collective(struct crux_store *store, int64_t run,
+				       const struct crux_coll_row *row, struct crux_error *err)
+{
+	(void)store, (void)run, (void)row;
 	return absent(err);
 }
 

@@ -73,7 +73,15 @@ const char store_schema[] =
 	" run INTEGER NOT NULL REFERENCES run, job INTEGER NOT NULL REFERENCES job,"
 	" iterations INTEGER NOT NULL, finished INTEGER NOT NULL, mean_iteration_s REAL,"
 	" jct_s REAL, busy_gpu_s REAL, exposed_s REAL, iteration_vs_alone REAL,"
-	" jct_vs_alone REAL, PRIMARY KEY(run, job)) STRICT, WITHOUT ROWID;"
+	" jct_vs_alone REAL, energy_j REAL, PRIMARY KEY(run, job)) STRICT, WITHOUT ROWID;"
+
+	"CREATE TABLE collective("
+	" run INTEGER NOT NULL REFERENCES run, job INTEGER NOT NULL REFERENCES job,"
+	" kind TEXT NOT NULL, algorithm TEXT NOT NULL, ranks INTEGER NOT NULL,"
+	" bytes INTEGER NOT NULL, channels INTEGER NOT NULL, instances INTEGER NOT NULL,"
+	" mean_s REAL NOT NULL, algorithm_Bps REAL, bus_Bps REAL, best_bus_Bps REAL,"
+	" PRIMARY KEY(run, job, kind, algorithm, ranks, bytes, channels))"
+	" STRICT, WITHOUT ROWID;"
 
 	"CREATE TABLE timing("
 	" run INTEGER NOT NULL REFERENCES run, name TEXT NOT NULL, value REAL,"

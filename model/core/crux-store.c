@@ -7,6 +7,7 @@
 #ifdef CRUX_HAVE_SQLITE
 #include "crux-store.h"
 
+#include "crux-collstats.h"
 #include "store-private.h"
 
 #include <inttypes.h>
@@ -275,7 +276,7 @@ static enum crux_status alone_job_of(struct crux_store *store, int64_t run, uint
 
 static enum crux_status put_job_summary(struct crux_store *store, int64_t run, uint32_t j,
 					const struct crux_job_summary *job,
-					const struct crux_job_summary *alone,
+					const struct crux_job_summary *alone, double energy_j,
 					struct crux_error *err)
 {
 	struct store_row row = store_row_of(store, S_JOB_SUMMARY);
@@ -290,12 +291,14 @@ static enum crux_status put_job_summary(struct crux_store *store, int64_t run, u
 	store_put_real(&row, job->exposed_s);
 	store_put_real(&row, alone ? job->mean_iteration_s / alone->mean_iteration_s : NAN);
 	store_put_real(&row, alone ? job->jct_s / alone->jct_s : NAN);
+	store_put_real(&row, energy_j);
 	return store_row_done(store, &row, err);
 }
 
 enum crux_status crux_store_summary(struct crux_store *store, int64_t run,
 				    const struct crux_summary *summary,
-				    const struct crux_job_summary *alone, struct crux_error *err)
+				    const struct crux_job_summary *alone, const double *energy_j,
+				    struct crux_error *err)
 {
 	uint32_t only = CRUX_NONE;
 	enum crux_status status = store_begin(store, err);
@@ -314,8 +317,29 @@ enum crux_status crux_store_summary(struct crux_store *store, int64_t run,
 	for (uint32_t j = 0; !status && j < summary->n_jobs; j++)
 		if (only == CRUX_NONE || j == only)
 			status = put_job_summary(store, run, j, &summary->jobs[j],
-						 alone ? &alone[j] : NULL, err);
+						 alone ? &alone[j] : NULL,
+						 energy_j ? energy_j[j] : NAN, err);
 	return status ? status : store_commit(store, err);
+}
+
+enum crux_status crux_store_collective(struct crux_store *store, int64_t run,
+				       const struct crux_coll_row *coll, struct crux_error *err)
+{
+	struct store_row row = store_row_of(store, S_COLLECTIVE);
+
+	store_put_int(&row, run);
+	store_put_int(&row, coll->job);
+	store_put_text(&row, crux_coll_kind_name(coll->kind), -1);
+	store_put_text(&row, crux_coll_alg_name(coll->alg), -1);
+	store_put_int(&row, coll->ranks);
+	store_put_int(&row, (int64_t)coll->bytes);
+	store_put_int(&row, coll->channels);
+	store_put_int(&row, (int64_t)coll->instances);
+	store_put_real(&row, coll->mean_s);
+	store_put_real(&row, coll->algorithm_Bps);
+	store_put_real(&row, coll->bus_Bps);
+	store_put_real(&row, coll->best_bus_Bps);
+	return store_insert(store, &row, err);
 }
 
 enum crux_status crux_store_end_run(struct crux_store *store, int64_t run, struct crux_error *err)

@@ -65,10 +65,18 @@ enum crux_status crux_store_link(struct crux_store *store, int64_t run,
 /** A named counter of a run (table counter): packets, drops, pauses, CNPs, packet_hops. */
 enum crux_status crux_store_counter(struct crux_store *store, int64_t run, const char *name,
 				    double value, struct crux_error *err);
-/** Summary rows (run_summary, job_summary); alone[] (may be NULL): each job's summary alone. */
+/**
+ * Summary rows (run_summary, job_summary); alone[] (may be NULL): each job's summary alone;
+ * energy_j[] (may be NULL): joules of an iteration of each job.
+ */
 enum crux_status crux_store_summary(struct crux_store *store, int64_t run,
 				    const struct crux_summary *summary,
-				    const struct crux_job_summary *alone, struct crux_error *err);
+				    const struct crux_job_summary *alone, const double *energy_j,
+				    struct crux_error *err);
+/** Bandwidth of collectives alike (table collective). */
+struct crux_coll_row;
+enum crux_status crux_store_collective(struct crux_store *store, int64_t run,
+				       const struct crux_coll_row *row, struct crux_error *err);
 /** A wall-clock figure (table timing). */
 enum crux_status crux_store_timing(struct crux_store *store, int64_t run, const char *name,
 				   double value, struct crux_error *err);

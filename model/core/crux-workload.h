@@ -63,6 +63,7 @@ struct crux_gpu_ref {
 	uint32_t host, gpu;
 };
 
+struct crux_gpu;
 struct crux_program;
 struct crux_wiring;
 
@@ -92,7 +93,8 @@ struct crux_job {
 	struct crux_program *program;
 	struct crux_wiring *wiring;
 	struct crux_gpu_ref *rank_gpu;
-	double stop_s;	  /**< killed at this time; 0: never */
+	const struct crux_gpu *gpu; /**< what it runs on, for energy; never NULL in a scenario */
+	double stop_s;		    /**< killed at this time; 0: never */
 	double jitter;	  /**< relative standard deviation of computation times; programs only */
 	double *slowness; /**< [n_gpus] by rank: factor on computation; NULL: 1; programs only */
 };

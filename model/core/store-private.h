@@ -59,7 +59,8 @@ extern const char store_schema[];
 	X(LINK, "INSERT INTO link_load VALUES(?,?,?,?,?,?)")                                       \
 	X(COUNTER, "INSERT INTO counter VALUES(?,?,?)")                                            \
 	X(RUN_SUMMARY, "INSERT INTO run_summary VALUES(?,?,?,?,?,?)")                              \
-	X(JOB_SUMMARY, "INSERT INTO job_summary VALUES(?,?,?,?,?,?,?,?,?,?)")                      \
+	X(JOB_SUMMARY, "INSERT INTO job_summary VALUES(?,?,?,?,?,?,?,?,?,?,?)")                    \
+	X(COLLECTIVE, "INSERT INTO collective VALUES(?,?,?,?,?,?,?,?,?,?,?,?)")                    \
 	X(TIMING, "INSERT INTO timing VALUES(?,?,?)")                                              \
 	X(END_RUN, "UPDATE run SET finished = 1 WHERE run = ?")                                    \
 	X(ALONE, "SELECT alone_job FROM run WHERE run = ?")                                        \

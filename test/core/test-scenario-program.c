@@ -6,6 +6,8 @@
  * Place: test/core. Depends on libcrux.
  */
 #include "crux-check.h"
+#include "crux-collstats.h"
+#include "crux-gpu.h"
 #include "crux-progsim.h"
 #include "crux-scenario.h"
 #include "crux-wiring.h"
@@ -256,6 +258,57 @@ static void graph_network(void)
 	CHECK(strstr(err.text, "has no CPU") != NULL);
 }
 
+/*
+ * One all-reduce of 8 GPUs in one host over NVLink, S = the gradients of gpt / 10: hierarchical, so
+ * a ring of 2 (n-1) steps of S / n on links of 2.4 Tbit/s without latency: bus bandwidth = 300 GB/s
+ * exactly; energy by hand.
+ */
+static void bandwidth_and_energy(void)
+{
+	struct crux_error err = {0};
+	struct crux_scenario *scn = make(ONE_PATH, "gpt:8:3:place=h0/0-7:stop=1000", &err);
+	struct crux_options options;
+	struct crux_plan *plan = NULL;
+	struct crux_sim_result *result = NULL;
+	struct crux_collstats *stats = NULL;
+	struct crux_coll_row *rows = NULL;
+	struct crux_part_sink parts;
+	uint32_t n = 0;
+
+	if (!scn) {
+		CHECK_FAIL("%s", err.text);
+		return;
+	}
+	crux_options_default(&options);
+	CHECK_U64(crux_scenario_plan(scn, "ecmp", &options, &plan, &err), CRUX_OK);
+	CHECK_U64(crux_collstats_create(scn, &stats, &err), CRUX_OK);
+	parts = (struct crux_part_sink){crux_collstats_part, stats};
+	CHECK_U64(crux_scenario_run_parts(scn, plan, NULL, NULL, &parts, &result, &err), CRUX_OK);
+	CHECK_U64(crux_collstats_rows(stats, &rows, &n, &err), CRUX_OK);
+	CHECK_U64(n, 1);
+	CHECK_U64(rows[0].instances, 3);
+	CHECK_U64(rows[0].bytes, scn->jobs[0].gradient_bytes);
+	CHECK_NEAR(rows[0].bus_Bps, 300e9, 1e-6 * 300e9);
+	CHECK_NEAR(rows[0].best_bus_Bps, rows[0].bus_Bps, 1e-6 * 300e9);
+	CHECK_NEAR(rows[0].algorithm_Bps * 2 * 7 / 8, rows[0].bus_Bps, 1);
+	{
+		/* 8 GPUs busy 2 of 3 s, 1.5e9 B a second or so over NVLink: 2 S (n-1) bytes. */
+		const struct crux_job_summary summary = {
+			.iterations = 2, .mean_iteration_s = 3, .busy_gpu_s = 2 * 8 * 2};
+		double bytes = 2.0 * (double)scn->jobs[0].gradient_bytes * 7;
+
+		CHECK_NEAR(crux_scenario_energy_j(scn, 0, &summary),
+			   16 * scn->jobs[0].gpu->busy_w + 8 * scn->jobs[0].gpu->idle_w +
+				   bytes * scn->jobs[0].gpu->nj_per_byte * 1e-9,
+			   1e-6);
+	}
+	crux_free(rows);
+	crux_collstats_destroy(stats);
+	crux_sim_result_destroy(result);
+	crux_plan_destroy(plan);
+	crux_scenario_destroy(scn);
+}
+
 static void wrong(const char *jobs, enum crux_status status, const char *part)
 {
 	struct crux_error err = {0};
@@ -293,6 +346,7 @@ int main(void)
 	RUN(killed);
 	RUN(hybrid_job);
 	RUN(graph_network);
+	RUN(bandwidth_and_energy);
 	RUN(faults_are_named);
 	return DONE();
 }

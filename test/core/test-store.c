@@ -9,6 +9,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "crux-check.h"
+#include "crux-collstats.h"
 #include "crux-store.h"
 
 #include <dirent.h>
@@ -171,6 +172,9 @@ static void write_all(const char *path, struct tiny *t)
 	const struct crux_iteration row = {0, 1, 1, 1.5, 1.5, 0};
 	struct crux_job_summary jobs[2] = {{1, true, 3, 4, 8, 0.5}, {0, false, NAN, NAN, 0, NAN}};
 	struct crux_job_summary alone[2] = {{1, true, 1.5, 2, 8, 0}, {1, true, 1, 1, 1, 0}};
+	const double energy[2] = {1234, NAN};
+	const struct crux_coll_row coll = {
+		0, CRUX_ALL_REDUCE, CRUX_ALG_RING, 8, 2, 1000, 3, 0.5, 2000, 3500, 4000};
 	struct crux_summary sum = {1.5, 2, 0.75, 0.5, 0.25, jobs, 2};
 	struct crux_store *store = NULL;
 	struct crux_error err = {0};
@@ -183,11 +187,12 @@ static void write_all(const char *path, struct tiny *t)
 	ok(crux_store_iteration(store, run, 0, 0, &row, &err), &err);
 	ok(crux_store_link(store, run, &t->scn, (struct crux_link_id){0}, 12, &err), &err);
 	ok(crux_store_counter(store, run, "drops", 0, &err), &err);
-	ok(crux_store_summary(store, run, &sum, alone, &err), &err);
+	ok(crux_store_collective(store, run, &coll, &err), &err);
+	ok(crux_store_summary(store, run, &sum, alone, energy, &err), &err);
 	ok(crux_store_end_run(store, run, &err), &err);
 	ok(crux_store_begin_run(store, "flow", &t->scn, &t->plan, 1, &run, &err), &err);
 	CHECK_I64(run, 2);
-	ok(crux_store_summary(store, run, &sum, NULL, &err), &err);
+	ok(crux_store_summary(store, run, &sum, NULL, NULL, &err), &err);
 	ok(crux_store_timing(store, run, "wall_s", 1, &err), &err);
 	ok(crux_store_close(store, &err), &err);
 }
@@ -214,6 +219,10 @@ static void everything_is_written(void)
 	CHECK_STR(query(path, "SELECT src FROM plan_flow WHERE run = 1 AND flow = 1"), "NULL");
 	CHECK_STR(query(path, "SELECT intensity FROM plan_job WHERE run = 1 AND job = 1"), "Inf");
 	CHECK_STR(query(path, "SELECT comm_end_s FROM iteration"), "1.5");
+	CHECK_STR(query(path, "SELECT kind || algorithm || bus_Bps FROM collective"),
+		  "all-reducering3500.0");
+	CHECK_STR(query(path, "SELECT energy_j FROM job_summary WHERE run=1 AND job=0"), "1234.0");
+	CHECK_STR(query(path, "SELECT energy_j FROM job_summary WHERE run=1 AND job=1"), "NULL");
 	/* Job 0: 3 s an iteration, 1.5 s alone; JCT 4 s, 2 s alone. Job 1 has no iteration. */
 	CHECK_STR(query(path, "SELECT iteration_vs_alone FROM job_summary WHERE run=1 AND job=0"),
 		  "2.0");
@@ -270,7 +279,7 @@ static void wrong_rows_are_refused(void)
 	CHECK_U64(crux_store_iteration(store, run, 2, 0, &row, &err), CRUX_STORE);
 	CHECK_U64(crux_store_end_run(store, 5, &err), CRUX_STORE);
 	CHECK_HAS(err.text, "no run 5");
-	CHECK_U64(crux_store_summary(store, 5, &sum, NULL, &err), CRUX_STORE);
+	CHECK_U64(crux_store_summary(store, 5, &sum, NULL, NULL, &err), CRUX_STORE);
 	ok(crux_store_iteration(store, run, 0, 0, &row, &err), &err);
 	CHECK_U64(crux_store_iteration(store, run, 0, 0, &row, &err), CRUX_STORE); /* twice */
 	ok(crux_store_close(store, &err), &err);
