@@ -1,0 +1,234 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ *
+ * crux-fig7: figure 7 of the Crux paper (SIGCOMM 2024): GPT on 64 GPUs, 1.53 s an iteration alone
+ * and 1.70 s beside BERT on 16 GPUs that shares only the links between ToR and aggregation.
+ *
+ * Place: examples; run as a test too. Uses helper only. Tables and what they show: doc/figures.md.
+ *
+ *   ./crux run crux-fig7 --uplink_gbps=400,100,60,50 --explore=1
+ *
+ * GPT's computation (its key compiler) is calibrated on the 1.53 s alone, anew for every row;
+ * nothing else is fitted. The other free parameters are the rows: the rate of the links that the
+ * paper leaves out, and with --explore=1 precision, overlap, batch, rings, cables, jitter, storage.
+ */
+#include "ns3/crux-figure.h"
+#include "ns3/nstime.h"
+
+#include <cmath>
+#include <iostream>
+
+using namespace ns3;
+
+namespace
+{
+
+const double ALONE = 1.53;    //!< s, published
+const double BESIDE = 1.70;   //!< s, published
+const double BERT = -7.7;     //!< % of BERT's throughput, published
+const double UTILISED = -9.5; //!< % of utilisation, published
+const char* const GPT = "gpt:64:place=h0/0-7+h1/0-7+h2/0-7+h3/0-7+h6/0-7+h7/0-7+h8/0-7+h9/0-7";
+const char* const BERT16 = "bert:16:place=h4/0-3+h5/0-3+h10/0-3+h11/0-3";
+
+/// A row: what the paper leaves out.
+struct Row
+{
+    std::string label;    //!< for the table
+    std::string topology; //!< 2 ToR of 6 hosts
+    std::string gpt;      //!< keys
+    std::string bert;     //!< keys
+    bool whole;           //!< print each published number on a line of its own
+};
+
+/**
+ * The two ToR with slow cables between them.
+ * \param cables of each ToR
+ * \param gbps of all of them together
+ * \return description
+ */
+std::string
+Fabric(int cables, double gbps)
+{
+    return "clos:tors=2,hosts=6,aggs=1,cpus=1,uplinks=" + std::to_string(cables) +
+           ",uplink_gbps=" + std::to_string(gbps / cables);
+}
+
+/**
+ * GPT with its computation such that an iteration alone takes the published time.
+ * \param figure runs it
+ * \param row the scenario
+ * \return GPT's description, or "" when communication alone takes longer
+ */
+std::string
+Calibrate(const CruxFigure& figure, const Row& row)
+{
+    // The iteration is linear in x = 1 / compiler, but for what memory bounds: secant steps.
+    double x[2] = {1, 1.1};
+    double t[2] = {0, 0};
+    std::string job;
+
+    for (int step = 0; step < 20; step++)
+    {
+        const int k = step % 2;
+        job = std::string(GPT) + ":" + row.gpt + ":compiler=" + std::to_string(1 / x[k]);
+        t[k] = figure.Run(row.topology, job, "ecmp")[0].jobs[0].iteration * figure.GetScale();
+        if (std::fabs(t[k] / ALONE - 1) < 1e-5)
+        {
+            return job;
+        }
+        if (step > 0)
+        {
+            x[1 - k] = x[k] + (ALONE - t[k]) * (x[0] - x[1]) / (t[0] - t[1]);
+            if (!(x[1 - k] > 0.45) || t[0] == t[1])
+            {
+                return ""; // above the GPU's peak
+            }
+        }
+    }
+    return "";
+}
+
+/**
+ * Run a row and print it.
+ * \param figure runs it
+ * \param row the scenario
+ */
+void
+Predict(const CruxFigure& figure, const Row& row)
+{
+    const std::string gpt = Calibrate(figure, row);
+    if (gpt.empty())
+    {
+        CruxPrint(std::cout, "%-44s communication leaves no time to compute\n", row.label.c_str());
+        return;
+    }
+    const std::string jobs = gpt + "," + BERT16 + ":" + row.bert;
+    for (const auto& run : figure.Run(row.topology, jobs, "ecmp"))
+    {
+        const CruxFigureJob& g = run.jobs[0];
+        const CruxFigureJob& b = run.jobs[1];
+        const double beside = g.iteration * figure.GetScale();
+        const double bert = CruxChange(b.aloneIteration / b.iteration);
+        const double utilised = CruxChange(run.utilisation / run.aloneUtilisation);
+        CruxPrint(std::cout,
+                  "%-44s %9.3f %9.3f %8.3f %+7.2f %+7.2f %+7.2f\n",
+                  row.label.c_str(),
+                  g.aloneBusy * figure.GetScale(),
+                  (g.aloneIteration - g.aloneBusy) * figure.GetScale(),
+                  beside,
+                  CruxChange(g.iteration / g.aloneIteration),
+                  bert,
+                  utilised);
+        if (row.whole)
+        {
+            CruxPrintPublished(std::cout, "GPT beside BERT", BESIDE, BESIDE, {beside}, "s");
+            CruxPrintPublished(std::cout, "BERT's throughput", BERT, BERT, {bert}, "%");
+            CruxPrintPublished(std::cout, "utilisation", UTILISED, UTILISED, {utilised}, "%");
+        }
+    }
+}
+
+/**
+ * The other free parameters, each changed alone.
+ * \param at Gbit/s that a ToR's hosts share
+ * \param gpt keys of GPT
+ * \param bert keys of BERT
+ * \param rows gets a row each
+ */
+void
+Explore(double at, const std::string& gpt, const std::string& bert, std::vector<Row>* rows)
+{
+    const std::string one = Fabric(1, at);
+    const std::string plain = "bucket_mb=0";
+
+    for (const Row& row : std::vector<Row>{
+             {"gradients of 16 bits", one, gpt + ":grads=same", bert + ":grads=same", false},
+             {"GPT overlaps, too", one, gpt + ":bucket_mb=25", bert, false},
+             {"GPT with ZeRO 1", one, gpt + ":zero=1", bert, false},
+             {"GPT with ZeRO 3", one, gpt + ":zero=3", bert, false},
+             {"trees", one, gpt + ":sync=tree", bert + ":sync=tree", false},
+             {"rings inside and between hosts at once",
+              one,
+              gpt + ":sync=hierarchical",
+              bert + ":sync=hierarchical",
+              false},
+             {"BERT does not overlap", one, gpt, plain, false},
+             {"BERT's batch halved", one, gpt, bert + ":batch=128", false},
+             {"BERT's batch doubled", one, gpt, bert + ":batch=512", false},
+             {"computation varies by 5 %", one, gpt + ":jitter=0.05", bert + ":jitter=0.05", false},
+             {"GPT reads 100 MiB a GPU from h5", one, gpt + ":data_mb=100:storage=h5", bert, false},
+             {"two cables of half the rate", Fabric(2, at), gpt, bert, false},
+             {"four cables of a quarter", Fabric(4, at), gpt, bert, false}})
+    {
+        rows->push_back(row);
+        rows->back().label = "the same, " + row.label;
+    }
+}
+
+} // namespace
+
+int
+main(int argc, char* argv[])
+{
+    std::string rates{"800,400,200,100,80,70,60,50,40"};
+    double at = 60;
+    std::string gpt{"accumulate=3:recompute=full"};
+    std::string bert{"bucket_mb=25"};
+    uint64_t explore = 0;
+    CruxCommandLine cmd("crux-fig7");
+    CruxFigure figure("crux-fig7", cmd, 40);
+    cmd.Add("uplink_gbps", "Gbit/s that a ToR's hosts share, a row each", rates);
+    cmd.Add("at", "the rate at which the other free parameters are explored", at, 1, 1e5);
+    cmd.Add("gpt", "keys of GPT (doc/jobs.md), but compiler, which is calibrated", gpt);
+    cmd.Add("bert", "keys of BERT", bert);
+    cmd.Add("explore", "1: the other free parameters, one by one", explore, 0, 1);
+    cmd.Parse(argc, argv);
+    Time::SetResolution(Time::PS);
+    const std::vector<double> values = figure.Numbers("uplink_gbps", rates, 1, 1e5);
+
+    std::vector<Row> rows{{"the module's testbed, 4,800 Gbit/s a ToR", "testbed", gpt, bert, true}};
+    for (double rate : values)
+    {
+        const std::string label = "one cable of " + std::to_string(std::lround(rate)) + " Gbit/s";
+        rows.push_back({label, Fabric(1, rate), gpt, bert, rate == at});
+    }
+    if (explore)
+    {
+        Explore(at, gpt, bert, &rows);
+    }
+    for (const Row& row : rows)
+    {
+        const std::string jobs = std::string(GPT) + ":" + row.gpt + "," + BERT16 + ":" + row.bert;
+        figure.Check(row.topology, jobs, "ecmp");
+    }
+
+    std::cout << "GPT, 64 GPUs, alone and beside BERT, 16 GPUs; calibrated: GPT's computation.\n";
+    CruxPrint(std::cout,
+              "%-44s %9s %9s %8s %7s %7s %7s\n%-44s %9s %9s %8.3f %+7.2f %+7.2f %+7.2f\n",
+              "",
+              "compute s",
+              "exposed s",
+              "beside s",
+              "GPT %",
+              "BERT %",
+              "util. %",
+              "published (1.53 s alone)",
+              "-",
+              "-",
+              BESIDE,
+              CruxChange(BESIDE / ALONE),
+              BERT,
+              UTILISED);
+    for (const Row& row : rows)
+    {
+        Predict(figure, row);
+    }
+    CruxPrint(
+        std::cout,
+        "Free: GPT's computation (calibrated); rate, number and sharing of the cables between "
+        "ToR and aggregation;\nkeys of GPT \"%s\" and of BERT \"%s\"; paths (seed); how the "
+        "jobs' iterations fall together; other traffic (none).\n",
+        gpt.c_str(),
+        bert.c_str());
+    return cmd.Finish(0);
+}
