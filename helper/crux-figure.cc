@@ -261,7 +261,8 @@ CruxPrint(std::ostream& os, const char* format, ...)
 double
 CruxChange(double ratio)
 {
-    return 100 * (ratio - 1);
+    const double change = 100 * (ratio - 1);
+    return std::fabs(change) < 1e-6 ? 0 : change; // rounding of one and the same number
 }
 
 CruxFigureChange

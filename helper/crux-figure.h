@@ -145,7 +145,7 @@ void CruxPrint(std::ostream& os, const char* format, ...) __attribute__((format(
 
 /**
  * \param ratio new / old
- * \return the change in per cent
+ * \return the change in per cent; 0 where it is rounding
  */
 double CruxChange(double ratio);
 
