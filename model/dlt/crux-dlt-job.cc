@@ -174,7 +174,7 @@ DltJob::ApplicationStarted()
     if (!m_stopTime.IsZero())
     {
         const Time left = m_stopTime - Simulator::Now();
-        m_stopEvent = Simulator::Schedule(Max(left, Time(0)), &DltJob::Stop, Ptr<DltJob>(this));
+        m_stopEvent = Simulator::Schedule(Max(left, Time(0)), &DltJob::Stop, this);
     }
     m_executor->Begin();
 }

@@ -422,8 +422,7 @@ GpuHostLinks::Watch()
     m_event.Cancel();
     m_eventPs = next;
     const Time wait = RoceClock::ToTime(next) - Simulator::Now();
-    m_event =
-        Simulator::Schedule(Max(wait, Time(0)), &GpuHostLinks::Depart, Ptr<GpuHostLinks>(this));
+    m_event = Simulator::Schedule(Max(wait, Time(0)), &GpuHostLinks::Depart, this);
 }
 
 void
@@ -458,6 +457,11 @@ GpuHostLinks::DepartOne(uint32_t number, int64_t nowPs)
         c.left = 8.0 * static_cast<double>(c.queue.front().bytes);
         c.sincePs = nowPs;
         SetDue(number, DueAt(c));
+    }
+    if (c.latency.IsZero())
+    {
+        Arrive(number, c.era, message);
+        return;
     }
     Simulator::Schedule(c.latency,
                         &GpuHostLinks::Arrive,

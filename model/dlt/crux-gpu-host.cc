@@ -265,10 +265,8 @@ void
 GpuHost::ScheduleEnd(uint32_t number)
 {
     Gpu& gpu = *m_gpus[number];
-    gpu.end = Simulator::Schedule(Seconds(gpu.left * gpu.interference),
-                                  &GpuHost::End,
-                                  Ptr<GpuHost>(this),
-                                  number);
+    gpu.end =
+        Simulator::Schedule(Seconds(gpu.left * gpu.interference), &GpuHost::End, this, number);
 }
 
 void
@@ -384,11 +382,8 @@ GpuHost::DispatchCpu(uint32_t number)
         thread.busy = true;
         thread.work = pool.queue.front();
         pool.queue.pop_front();
-        thread.end = Simulator::Schedule(Seconds(thread.work.seconds),
-                                         &GpuHost::EndCpu,
-                                         Ptr<GpuHost>(this),
-                                         number,
-                                         t);
+        thread.end =
+            Simulator::Schedule(Seconds(thread.work.seconds), &GpuHost::EndCpu, this, number, t);
         const GpuHostCpuWork work = thread.work;
         pool.client->CpuBegun(work);
     }
