@@ -10,7 +10,8 @@
  *
  * GPT's computation (its key compiler) is calibrated on the 1.53 s alone, anew for every row;
  * nothing else is fitted. The other free parameters are the rows: the rate of the links that the
- * paper leaves out, and with --explore=1 precision, overlap, batch, rings, cables, jitter, storage.
+ * paper leaves out, how the hash spreads rings over several of them (seeds), and with --explore=1
+ * precision, overlap, batch, rings, cables, jitter, storage.
  */
 #include "ns3/crux-figure.h"
 #include "ns3/nstime.h"
@@ -47,7 +48,7 @@ struct Row
  * \return description
  */
 std::string
-Fabric(int cables, double gbps)
+Fabric(uint64_t cables, double gbps)
 {
     return "clos:tors=2,hosts=6,aggs=1,cpus=1,uplinks=" + std::to_string(cables) +
            ",uplink_gbps=" + std::to_string(gbps / cables);
@@ -89,13 +90,22 @@ Calibrate(const CruxFigure& figure, const Row& row)
     return best;
 }
 
+/// What a row predicts: GPT's iteration in s, changes of BERT's throughput and utilisation in %.
+struct Prediction
+{
+    double beside;   //!< GPT's iteration beside BERT, s
+    double bert;     //!< change of BERT's throughput, %
+    double utilised; //!< change of utilisation, %
+};
+
 /**
  * Run a row and print it.
  * \param figure runs it
  * \param row the scenario
+ * \param all gets the prediction of each engine; none when GPT cannot be calibrated
  */
 void
-Predict(const CruxFigure& figure, const Row& row)
+Predict(const CruxFigure& figure, const Row& row, std::vector<Prediction>* all)
 {
     const std::string gpt = Calibrate(figure, row);
     if (gpt.empty())
@@ -108,25 +118,67 @@ Predict(const CruxFigure& figure, const Row& row)
     {
         const CruxFigureJob& g = run.jobs[0];
         const CruxFigureJob& b = run.jobs[1];
-        const double beside = g.iteration * figure.GetScale();
-        const double bert = CruxChange(b.aloneIteration / b.iteration);
-        const double utilised = CruxChange(run.utilisation / run.aloneUtilisation);
+        const Prediction p{g.iteration * figure.GetScale(),
+                           CruxChange(b.aloneIteration / b.iteration),
+                           CruxChange(run.utilisation / run.aloneUtilisation)};
         CruxPrint(std::cout,
                   "%-44s %9.3f %9.3f %8.3f %+7.2f %+7.2f %+7.2f\n",
                   row.label.c_str(),
                   g.aloneBusy * figure.GetScale(),
                   (g.aloneIteration - g.aloneBusy) * figure.GetScale(),
-                  beside,
+                  p.beside,
                   CruxChange(g.iteration / g.aloneIteration),
-                  bert,
-                  utilised);
-        if (row.whole)
-        {
-            CruxPrintPublished(std::cout, "GPT beside BERT", BESIDE, BESIDE, {beside}, "s");
-            CruxPrintPublished(std::cout, "BERT's throughput", BERT, BERT, {bert}, "%");
-            CruxPrintPublished(std::cout, "utilisation", UTILISED, UTILISED, {utilised}, "%");
-        }
+                  p.bert,
+                  p.utilised);
+        all->push_back(p);
     }
+}
+
+/**
+ * Print predictions beside what was published.
+ * \param all predictions: one, or the range of several
+ */
+void
+PrintResiduals(const std::vector<Prediction>& all)
+{
+    std::vector<double> beside;
+    std::vector<double> bert;
+    std::vector<double> utilised;
+
+    for (const auto& p : all)
+    {
+        beside.push_back(p.beside);
+        bert.push_back(p.bert);
+        utilised.push_back(p.utilised);
+    }
+    if (!all.empty())
+    {
+        CruxPrintPublished(std::cout, "GPT beside BERT", BESIDE, BESIDE, beside, "s");
+        CruxPrintPublished(std::cout, "BERT's throughput", BERT, BERT, bert, "%");
+        CruxPrintPublished(std::cout, "utilisation", UTILISED, UTILISED, utilised, "%");
+    }
+}
+
+/**
+ * Several cables, on which the switches' hash puts the rings: a row for every seed.
+ * \param figure runs it
+ * \param row the scenario
+ * \param seeds how many, from the figure's on
+ */
+void
+Collide(CruxFigure figure, const Row& row, uint64_t seeds)
+{
+    std::vector<Prediction> all;
+    const uint64_t first = figure.GetSeed();
+
+    for (uint64_t seed = first; seed < first + seeds; seed++)
+    {
+        Row labelled = row;
+        labelled.label += ", seed " + std::to_string(seed);
+        figure.SetSeed(seed);
+        Predict(figure, labelled, &all);
+    }
+    PrintResiduals(all);
 }
 
 /**
@@ -176,12 +228,18 @@ main(int argc, char* argv[])
     std::string gpt{"accumulate=3:recompute=full"};
     std::string bert{"bucket_mb=25"};
     uint64_t explore = 0;
+    uint64_t cables = 4;
+    double cable = 50;
+    uint64_t seeds = 8;
     CruxCommandLine cmd("crux-fig7");
     CruxFigure figure("crux-fig7", cmd, 40);
     cmd.Add("uplink_gbps", "Gbit/s that a ToR's hosts share, a row each", rates);
     cmd.Add("at", "the rate at which the other free parameters are explored", at, 1, 1e5);
     cmd.Add("gpt", "keys of GPT (doc/jobs.md), but compiler, which is calibrated", gpt);
     cmd.Add("bert", "keys of BERT", bert);
+    cmd.Add("cables", "of each ToR, for the rows by seed", cables, 1, 1000);
+    cmd.Add("cable_gbps", "Gbit/s of each of them", cable, 1, 1e5);
+    cmd.Add("seeds", "how many, from seed on", seeds, 0, 1000);
     cmd.Add("explore", "1: the other free parameters, one by one", explore, 0, 1);
     cmd.Parse(argc, argv);
     Time::SetResolution(Time::PS);
@@ -197,12 +255,17 @@ main(int argc, char* argv[])
     {
         Explore(at, gpt, bert, &rows);
     }
+    const std::string label =
+        std::to_string(cables) + " cables of " + std::to_string(std::lround(cable)) + " Gbit/s";
+    const Row several{label, Fabric(cables, cable * cables), gpt, bert, false};
+    rows.push_back(several);
     for (const Row& row : rows)
     {
         const std::string jobs = std::string(GPT) + ":" + row.gpt + "," + BERT16 + ":" + row.bert;
         figure.Check(row.topology, jobs, "ecmp");
     }
 
+    rows.pop_back();
     std::cout << "GPT, 64 GPUs, alone and beside BERT, 16 GPUs; calibrated: GPT's computation.\n";
     CruxPrint(std::cout,
               "%-44s %9s %9s %8s %7s %7s %7s\n%-44s %9s %9s %8.3f %+7.2f %+7.2f %+7.2f\n",
@@ -222,14 +285,16 @@ main(int argc, char* argv[])
               UTILISED);
     for (const Row& row : rows)
     {
-        Predict(figure, row);
+        std::vector<Prediction> all;
+        Predict(figure, row, &all);
+        PrintResiduals(row.whole ? all : std::vector<Prediction>());
     }
-    CruxPrint(
-        std::cout,
-        "Free: GPT's computation (calibrated); rate, number and sharing of the cables between "
-        "ToR and aggregation;\nkeys of GPT \"%s\" and of BERT \"%s\"; paths (seed); how the "
-        "jobs' iterations fall together; other traffic (none).\n",
-        gpt.c_str(),
-        bert.c_str());
+    Collide(figure, several, seeds);
+    CruxPrint(std::cout,
+              "Free: GPT's computation (calibrated); rate and number of the cables between "
+              "ToR and aggregation;\nkeys of GPT \"%s\" and of BERT \"%s\"; paths (seed); how the "
+              "jobs' iterations fall together; other traffic (none).\n",
+              gpt.c_str(),
+              bert.c_str());
     return cmd.Finish(0);
 }

@@ -34,6 +34,7 @@ struct Arguments
     std::string model{"bert"};    //!< of the model table
     std::string big{"gpt3-6.7b"}; //!< for products
     uint64_t most{64};            //!< GPUs
+    std::string equal{CRUX_SOURCE_DIR "/examples/crux-scaling-equal.csv"}; //!< layers alike
 };
 
 /**
@@ -75,7 +76,8 @@ AllReduce(const Arguments& args, double bytes, uint64_t n)
 void
 Weak(const CruxFigure& figure, const Arguments& args, const crux_model* model)
 {
-    const double c = model->flop_per_gpu / (model->peak_flops * model->achieved);
+    const double c =
+        model->flop_per_gpu / (model->peak_flops * model->achieved) / figure.GetScale();
 
     CruxPrint(std::cout,
               "%s, batch of a GPU fixed, %g Gbit/s: hidden up to %.1f ms of all-reduce\n%6s %13s "
@@ -93,8 +95,9 @@ Weak(const CruxFigure& figure, const Arguments& args, const crux_model* model)
     {
         const std::string job = args.model + ":" + std::to_string(n);
         const double t = figure.Run(OneSwitch(args), job, "ecmp")[0].jobs[0].iteration;
-        const double reduce = AllReduce(args, static_cast<double>(model->gradient_bytes), n);
-        const double closed = std::max(c, model->overlap_start * c + reduce) / figure.GetScale();
+        const double bytes = static_cast<double>(model->gradient_bytes) / figure.GetScale();
+        const double reduce = AllReduce(args, bytes, n);
+        const double closed = std::max(c, model->overlap_start * c + reduce);
         CruxPrint(std::cout,
                   "%6llu %13.4f %13.4f %+9.4f %13.4f %11.3f\n",
                   static_cast<unsigned long long>(n),
@@ -102,7 +105,7 @@ Weak(const CruxFigure& figure, const Arguments& args, const crux_model* model)
                   1e3 * closed,
                   CruxChange(t / closed),
                   1e3 * reduce,
-                  n * c / figure.GetScale() / t);
+                  n * c / t);
     }
 }
 
@@ -134,7 +137,7 @@ Strong(const CruxFigure& figure, const Arguments& args, const crux_model* model)
                                 ":recompute=full:batch=" + std::to_string(batch / n);
         const CruxFigureJob ran = figure.Run(OneSwitch(args), job, "ecmp")[0].jobs[0];
         const double closed =
-            ran.aloneBusy + AllReduce(args, 4.0 * model->parameters, n) / figure.GetScale();
+            ran.aloneBusy + AllReduce(args, 4.0 * model->parameters / figure.GetScale(), n);
         first = n == 1 ? ran.iteration : first;
         CruxPrint(std::cout,
                   "%6llu %13.4f %13.4f %+9.4f %13.4f %11.3f\n",
@@ -181,32 +184,36 @@ Tensor(const CruxFigure& figure)
 }
 
 /**
- * Pipeline parallelism: the bubble.
- * \param figure runs it
+ * Pipeline parallelism: the bubble, with layers alike and with those of a transformer, whose
+ * look-up and head make stages unequal. \param figure runs it \param args what was asked
  */
 void
-Pipeline(const CruxFigure& figure)
+Pipeline(const CruxFigure& figure, const Arguments& args)
 {
     CruxPrint(std::cout,
-              "\ngpt3-1.3b, pipeline (1f1b): GPUs idle, %% of an iteration\n%6s %13s %13s %15s\n",
+              "\npipeline (1f1b): GPUs idle, %% of an iteration\n%6s %13s %13s %15s %13s\n",
               "stages",
               "micro-batches",
-              "in the run",
-              "(p-1)/(m+p-1)");
+              "layers alike",
+              "(p-1)/(m+p-1)",
+              "gpt3-1.3b");
     for (int p = 2; p <= 8; p *= 2)
     {
         for (int m = 4; m <= 64; m *= 4)
         {
-            const std::string job = "gpt3-1.3b:" + std::to_string(p) + ":pp=" + std::to_string(p) +
-                                    ":micro=" + std::to_string(m) +
-                                    ":batch=1:recompute=full:split=flop";
-            const auto ran = figure.Run("clos:tors=1,hosts=1", job, "ecmp")[0].jobs[0];
+            const std::string keys = ":" + std::to_string(p) + ":pp=" + std::to_string(p) +
+                                     ":micro=" + std::to_string(m) +
+                                     ":batch=1:recompute=full:split=flop";
+            const std::string host = "clos:tors=1,hosts=1";
+            const auto equal = figure.Run(host, "file:" + args.equal + keys, "ecmp")[0].jobs[0];
+            const auto gpt = figure.Run(host, "gpt3-1.3b" + keys, "ecmp")[0].jobs[0];
             CruxPrint(std::cout,
-                      "%6d %13d %13.2f %15.2f\n",
+                      "%6d %13d %13.2f %15.2f %13.2f\n",
                       p,
                       m,
-                      100 * (1 - ran.aloneBusy / ran.aloneIteration),
-                      100.0 * (p - 1) / (m + p - 1));
+                      100 * (1 - equal.aloneBusy / equal.aloneIteration),
+                      100.0 * (p - 1) / (m + p - 1),
+                      100 * (1 - gpt.aloneBusy / gpt.aloneIteration));
         }
     }
 }
@@ -274,18 +281,20 @@ main(int argc, char* argv[])
     cmd.Add("model", "data-parallel: gpt, bert or resnet", args.model);
     cmd.Add("big", "a transformer for tensor x pipeline x data parallelism", args.big);
     cmd.Add("most", "GPUs of the data-parallel job, from 1 on by doubling", args.most, 1, 1024);
+    cmd.Add("layers", "a file of layers alike, for the pipeline (doc/models.md)", args.equal);
     cmd.Parse(argc, argv);
     Time::SetResolution(Time::PS);
 
     const crux_model* model = nullptr;
     crux_error error{};
     CruxExitOnError("crux-scaling", crux_model_find(args.model.c_str(), &model, &error), error);
+    figure.Check("clos:tors=1,hosts=1", "file:" + args.equal + ":8:pp=8", "ecmp");
     figure.Check("clos:tors=1,hosts=8", args.big + ":64:zero=3:recompute=full:batch=1", "ecmp");
 
     Weak(figure, args, model);
     Strong(figure, args, model);
     Tensor(figure);
-    Pipeline(figure);
+    Pipeline(figure, args);
     Products(figure, args.big);
     return cmd.Finish(0);
 }

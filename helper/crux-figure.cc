@@ -25,6 +25,18 @@ CruxFigure::CruxFigure(const std::string& program, CruxCommandLine& cmd, uint64_
     cmd.Add("seed", "of source ports (paths) and jitter", m_seed, 0, 1ULL << 53);
 }
 
+void
+CruxFigure::SetSeed(uint64_t seed)
+{
+    m_seed = seed;
+}
+
+uint64_t
+CruxFigure::GetSeed() const
+{
+    return m_seed;
+}
+
 double
 CruxFigure::GetScale() const
 {

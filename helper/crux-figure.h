@@ -122,6 +122,12 @@ class CruxFigure
                                 double low,
                                 double high) const;
 
+    /** \param seed of source ports (paths) and jitter, instead of the option's */
+    void SetSeed(uint64_t seed);
+
+    /** \return the seed */
+    uint64_t GetSeed() const;
+
     /** \return computation and bytes are divided by it */
     double GetScale() const;
 

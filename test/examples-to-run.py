@@ -9,7 +9,7 @@ cpp_examples = [
     ("crux-testbed --engine=flow --iterations=4 --picture=none", "True", "False"),
     ("crux-testbed --engine=packet --jobs=gpt:16,bert:8 --iterations=2 --scale=100 --picture=none", "True", "False"),
     ("crux-search-serving --queries=300 --scale=1000 --jobs=gpt:16,bert:8", "True", "False"),
-    ("crux-fig7 --uplink_gbps=60 --iterations=10 --explore=1", "True", "False"),
+    ("crux-fig7 --uplink_gbps=60 --iterations=10 --seeds=2 --explore=1", "True", "False"),
     ("crux-fig21 --iterations=5", "True", "False"),
     ("crux-fig21 --engine=packet,flow --pcie_gbps=32 --iterations=2 --scale=100", "True", "False"),
     ("crux-fig22 --iterations=5", "True", "False"),
