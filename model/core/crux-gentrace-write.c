@@ -66,7 +66,7 @@ static enum crux_status check_files(const char *folder, struct crux_error *err)
 		return crux_fail(err, CRUX_NOMEM, "out of memory for a path");
 	ours = lstat(job, &st) == 0 && S_ISREG(st.st_mode) && is_ours(job);
 	crux_free(job);
-	for (int i = FILES; !status && i-- > 0;) {
+	for (int i = FILES - 1; !status && i >= 0; i--) {
 		char *path = path_of(folder, "", names[i], "");
 
 		if (!path)
