@@ -21,6 +21,11 @@ CruxFabric::Build(const crux_topology* topology,
                   crux_error* error)
 {
     NS_ABORT_MSG_IF(m_topology, "CruxFabric::Build is called once");
+    crux_status status = CheckNics(topology, error);
+    if (status != CRUX_OK)
+    {
+        return status;
+    }
     m_topology = topology;
     m_seed = fabricSeed;
     CreateNodes();
@@ -33,6 +38,31 @@ CruxFabric::Build(const crux_topology* topology,
         }
     }
     return CreateRoutes(router, error);
+}
+
+crux_status
+CruxFabric::CheckNics(const crux_topology* topology, crux_error* error)
+{
+    for (uint32_t i = 0; i < crux_topology_n_nodes(topology); i++)
+    {
+        const crux_node* node = crux_topology_node(topology, crux_node_id{i});
+        uint32_t n = 0;
+        uint32_t cables = 0;
+        const crux_link_id* out = crux_topology_out(topology, crux_node_id{i}, &n);
+        for (uint32_t k = 0; node->kind == CRUX_NODE_NIC && k < n; k++)
+        {
+            cables += crux_topology_link(topology, out[k])->kind == CRUX_LINK_NETWORK;
+        }
+        if (cables > 1)
+        {
+            return crux_fail(error,
+                             CRUX_INVALID,
+                             "NIC %s has %u cables: the packet level has NICs with one",
+                             node->name,
+                             cables);
+        }
+    }
+    return CRUX_OK;
 }
 
 void
@@ -101,8 +131,6 @@ CruxFabric::CreateCable(crux_link_id forward)
         node->AddDevice(port);
         if (from->kind == CRUX_NODE_NIC)
         {
-            NS_ABORT_MSG_IF(m_nicNumbers[facts->src.v] != CRUX_NONE,
-                            from->name << " has a second cable, which is not supported yet");
             m_nicNumbers[facts->src.v] =
                 node->GetObject<RoceHost>()->AddNic(port,
                                                     crux_topology_address(m_topology, facts->src));

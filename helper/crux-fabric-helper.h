@@ -107,6 +107,9 @@ class CruxFabric
     const crux_topology* GetTopology() const;
 
   private:
+    /** \param topology to build from \param error one line \return CRUX_INVALID: a NIC with
+     * several cables */
+    static crux_status CheckNics(const crux_topology* topology, crux_error* error);
     void CreateNodes();                                               //!< hosts and switches
     void CreateHostLinks();                                           //!< links inside hosts
     void CreateCable(crux_link_id forward);                           //!< two ports and a channel

@@ -233,6 +233,14 @@ CruxPacketEngine::SetReserved(const std::string& reserved)
     m_reserved = reserved;
 }
 
+void
+CruxPacketEngine::Withhold(uint32_t job, uint32_t op, uint32_t rank)
+{
+    m_withheldJob = job;
+    m_withheldOp = op;
+    m_withheldRank = rank;
+}
+
 crux_status
 CruxPacketEngine::Run(const crux_scenario* scenario,
                       const crux_plan* plan,
@@ -261,6 +269,10 @@ CruxPacketEngine::Run(const crux_scenario* scenario,
     }
     if (status == CRUX_OK)
     {
+        if (m_withheldJob != CRUX_NONE)
+        {
+            jobs.GetJobs()[m_withheldJob]->GetExecutor()->Withhold(m_withheldOp, m_withheldRank);
+        }
         Watch watch(jobs.GetJobs(), sink, error);
         auto begin = std::chrono::steady_clock::now();
         Simulator::Run();

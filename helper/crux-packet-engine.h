@@ -43,13 +43,21 @@ class CruxPacketEngine
     void SetReserved(const std::string& reserved);
 
     /**
+     * A part never starts, for tests of what is reported then.
+     * \param job index
+     * \param op operation of its program
+     * \param rank whose part
+     */
+    void Withhold(uint32_t job, uint32_t op, uint32_t rank);
+
+    /**
      * Run.
      * \param scenario a built scenario
      * \param plan the decision
      * \param active [n_jobs] which jobs take part; nullptr: all
      * \param sink where each finished iteration goes
      * \param stats counted; valid also when the run failed
-     * \param error one line when it fails: which job and which ranks wait
+     * \param error one line when it fails: which job waits, for which operation and which ranks
      * \return CRUX_OK, CRUX_STALLED, CRUX_LIMIT, CRUX_RANGE or the sink's status
      */
     crux_status Run(const crux_scenario* scenario,
@@ -61,6 +69,9 @@ class CruxPacketEngine
 
   private:
     std::string m_reserved{"standard"}; //!< class map
+    uint32_t m_withheldJob{CRUX_NONE};  //!< of Withhold
+    uint32_t m_withheldOp{0};           //!< of Withhold
+    uint32_t m_withheldRank{0};         //!< of Withhold
 };
 
 } // namespace ns3

@@ -8,6 +8,8 @@
  */
 #include "crux-dlt-lab.h"
 
+#include "ns3/crux-packet-engine.h"
+#include "ns3/crux-scenario-helper.h"
 #include "ns3/double.h"
 #include "ns3/pointer.h"
 #include "ns3/random-variable-stream.h"
@@ -435,6 +437,164 @@ class PcieTestCase : public TestCase
     }
 
     double m_reduced{0}; //!< when the all-reduce had ended
+};
+
+/// PCIe between jobs: figure 3b of the paper.
+class PcieJobsTestCase : public TestCase
+{
+  public:
+    PcieJobsTestCase()
+        : TestCase("two jobs behind one PCIe switch: shares by level, as at flow level")
+    {
+    }
+
+  private:
+    /**
+     * GPUs 0 and 1 hang on one PCIe switch with one NIC of 200 Gbit/s; every PCIe cable has 128.
+     * \param levels of the two jobs; one: the first job alone
+     * \param flow gets the flow engine's seconds of each job
+     * \return seconds of each job
+     */
+    std::vector<double> Once(const std::vector<uint32_t>& levels, std::vector<double>* flow)
+    {
+        Lab lab("clos:tors=1,hosts=2,aggs=1,gpus=2,nics=1,nic_gbps=200,pcie_gbps=128");
+        std::vector<double> seconds;
+        for (uint32_t j = 0; j < levels.size(); j++)
+        {
+            Maker m(2);
+            m.Collective(m.All(), CRUX_ALL_REDUCE, CRUX_ALG_RING, 50000000, "ar");
+            lab.Add(m.program, Across(0, 2, j));
+            lab.levels[j] = levels[j];
+        }
+        lab.Install();
+        for (uint32_t f = 0; f < lab.flows.size(); f++)
+        {
+            // The network's classes as the levels, so that the lower job cannot hold the upper up.
+            lab.helper.GetQueuePair(f)->SetTrafficClass(
+                static_cast<uint8_t>(5 - lab.levels[lab.flows[f].job]));
+        }
+        lab.Run();
+        crux_status status = lab.Flow();
+        NS_ABORT_MSG_IF(status != CRUX_OK, lab.error.text);
+        flow->assign(levels.size(), 0);
+        for (const auto& [job, s] : lab.flow)
+        {
+            (*flow)[job] = s;
+        }
+        for (uint32_t j = 0; j < levels.size(); j++)
+        {
+            seconds.push_back(lab.Seconds(j));
+        }
+        return seconds;
+    }
+
+    void DoRun() override
+    {
+        std::vector<double> flow;
+        // Ring of two: 50 MB leave each rank. Alone PCIe holds it to 128 Gbit/s: 3.125 ms. At one
+        // level both share the switch's cable to the NIC: 6.25 ms. At two levels the upper one is
+        // as fast as alone, and the lower one goes behind it: 6.25 ms in all.
+        const double alone = 8 * 50e6 / 128e9;
+        const std::vector<double> one = Once({0}, &flow);
+        NS_TEST_EXPECT_MSG_EQ_TOL(one[0], alone, 0.01 * alone, "alone");
+        NS_TEST_EXPECT_MSG_EQ_TOL(one[0], flow[0], 0.01 * flow[0], "alone, flow level");
+        const std::vector<double> same = Once({0, 0}, &flow);
+        for (uint32_t j = 0; j < 2; j++)
+        {
+            NS_TEST_EXPECT_MSG_EQ_TOL(same[j], 2 * alone, 0.02 * alone, "same level, job " << j);
+            NS_TEST_EXPECT_MSG_EQ_TOL(same[j], flow[j], 0.01 * flow[j], "flow level, job " << j);
+        }
+        const std::vector<double> two = Once({1, 0}, &flow);
+        NS_TEST_EXPECT_MSG_EQ_TOL(two[1], alone, 0.01 * alone, "upper level");
+        NS_TEST_EXPECT_MSG_EQ_TOL(two[0], 2 * alone, 0.03 * alone, "lower level");
+        NS_TEST_EXPECT_MSG_EQ_TOL(two[0], flow[0], 0.02 * flow[0], "lower level, flow level");
+    }
+};
+
+/// Jobs from their descriptions, through the engine.
+class EngineTestCase : public TestCase
+{
+  public:
+    EngineTestCase()
+        : TestCase("training jobs from their descriptions: both engines, and a stall's status")
+    {
+    }
+
+  private:
+    static crux_status Keep(void* sum, uint32_t job, uint64_t, const crux_iteration* row)
+    {
+        static_cast<double*>(sum)[job] += row->end_s - row->start_s;
+        return CRUX_OK;
+    }
+
+    void DoRun() override
+    {
+        if (Time::GetResolution() != Time::PS)
+        {
+            Time::SetResolution(Time::PS);
+        }
+        CruxScenario scenario;
+        CruxPlan plan;
+        CruxPacketStats stats;
+        crux_error error{};
+        crux_options options;
+        crux_options_default(&options);
+        scenario.SetTopology("testbed:cpus=1");
+        scenario.SetJobs("gpt3-1.3b:16:tp=4:pp=2:micro=4,gpt3-1.3b:8:tp=2:swap=0.5,bert:8");
+        scenario.SetScale(50);
+        scenario.SetIterations(2);
+        NS_TEST_ASSERT_MSG_EQ(scenario.Build(&error), CRUX_OK, error.text);
+        NS_TEST_ASSERT_MSG_EQ(plan.Decide(scenario.Get(), "crux", options, &error),
+                              CRUX_OK,
+                              error.text);
+        double packet[3] = {0, 0, 0};
+        double flow[3] = {0, 0, 0};
+        crux_sink sink{&EngineTestCase::Keep, packet};
+        CruxPacketEngine engine;
+        crux_status status = engine.Run(scenario.Get(), plan.Get(), nullptr, &sink, &stats, &error);
+        NS_TEST_ASSERT_MSG_EQ(status, CRUX_OK, error.text);
+        crux_sim_result* result = nullptr;
+        sink.context = flow;
+        status =
+            crux_scenario_run_flow(scenario.Get(), plan.Get(), nullptr, &sink, &result, &error);
+        NS_TEST_ASSERT_MSG_EQ(status, CRUX_OK, error.text);
+        crux_sim_result_destroy(result);
+        for (uint32_t j = 0; j < 3; j++)
+        {
+            NS_TEST_EXPECT_MSG_EQ_TOL(packet[j], flow[j], 0.01 * flow[j], "job " << j);
+        }
+        // Rank 3 of the first job never comes to one of its collectives.
+        const crux_program* program = scenario.Get()->jobs[0].program;
+        uint32_t op = 0;
+        while (program->ops[op].kind != CRUX_OP_COLLECTIVE ||
+               crux_program_ranks(program, program->ops[op].group)[0] != 0 ||
+               program->groups[program->ops[op].group].n < 4)
+        {
+            op++;
+        }
+        engine.Withhold(0, op, 3);
+        status = engine.Run(scenario.Get(), plan.Get(), nullptr, nullptr, &stats, &error);
+        NS_TEST_EXPECT_MSG_EQ(status, CRUX_STALLED, "programs exit with this number");
+        const std::string text = error.text;
+        const std::string name = std::string("\"") + program->ops[op].name + "\" (operation " +
+                                 std::to_string(op) + ") of group \"" +
+                                 program->groups[program->ops[op].group].name +
+                                 "\": rank 3 has not posted";
+        NS_TEST_EXPECT_MSG_EQ((text.find(scenario.Get()->jobs[0].name) != std::string::npos),
+                              true,
+                              text);
+        NS_TEST_EXPECT_MSG_EQ((text.find(name) != std::string::npos), true, text << " / " << name);
+        // NICs with two cables are refused before anything runs.
+        CruxScenario ports;
+        ports.SetTopology("testbed:ports=2");
+        ports.SetJobs("bert:8");
+        NS_TEST_ASSERT_MSG_EQ(ports.Build(&error), CRUX_OK, error.text);
+        NS_TEST_ASSERT_MSG_EQ(plan.Decide(ports.Get(), "ecmp", options, &error),
+                              CRUX_OK,
+                              error.text);
+        status = CruxPacketEngine().Run(ports.Get(), plan.Get(), nullptr, nullptr, &stats, &error);
+        NS_TEST_EXPECT_MSG_EQ(status, CRUX_INVALID, error.text);
+    }
 };
 
 /// The engines check each other.
@@ -866,7 +1026,9 @@ class CruxDltProgramTestSuite : public TestSuite
         AddTestCase(new RateTestCase, QUICK);
         AddTestCase(new KillTestCase, QUICK);
         AddTestCase(new PcieTestCase, QUICK);
+        AddTestCase(new PcieJobsTestCase, QUICK);
         AddTestCase(new TwinTestCase, QUICK);
+        AddTestCase(new EngineTestCase, QUICK);
         AddTestCase(new BusBandwidthTestCase, QUICK);
         AddTestCase(new MemoryTestCase, QUICK);
     }
