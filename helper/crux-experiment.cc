@@ -278,7 +278,7 @@ CruxExperiment::RunEngine(CruxExperimentRun* run,
     {
         CruxPacketEngine engine;
         engine.SetReserved(m_options.reserved);
-        return engine.Run(m_scenario, run->plan, active, sink, stats, error);
+        return engine.Run(m_scenario, run->plan, active, sink, stats, error, parts);
     }
     auto begin = std::chrono::steady_clock::now();
     crux_sim_result* result = nullptr;

@@ -41,11 +41,16 @@ class Watch
     /**
      * \param jobs [n_jobs], nullptr where not active
      * \param sink where rows go; may be nullptr
+     * \param parts where parts of operations go; may be nullptr
      * \param error of the run
      */
-    Watch(const std::vector<Ptr<DltJob>>& jobs, const crux_sink* sink, crux_error* error)
+    Watch(const std::vector<Ptr<DltJob>>& jobs,
+          const crux_sink* sink,
+          const crux_part_sink* parts,
+          crux_error* error)
         : m_jobs(jobs),
           m_sink(sink),
+          m_parts(parts),
           m_error(error)
     {
         for (uint32_t j = 0; j < jobs.size(); j++)
@@ -56,6 +61,11 @@ class Watch
                 jobs[j]->TraceConnectWithoutContext("Iteration",
                                                     MakeCallback(&Watch::Iteration, this).Bind(j));
                 jobs[j]->TraceConnectWithoutContext("End", MakeCallback(&Watch::End, this));
+                if (parts)
+                {
+                    jobs[j]->TraceConnectWithoutContext("Part",
+                                                        MakeCallback(&Watch::Part, this).Bind(j));
+                }
             }
         }
     }
@@ -107,6 +117,32 @@ class Watch
     }
 
     /**
+     * Trace sink of DltJob::Part.
+     * \param index of the job
+     * \param job whose part has ended
+     * \param op number of the operation
+     * \param rank whose part
+     * \param start when it started
+     */
+    void Part(uint32_t index, Ptr<const DltJob> job, uint32_t op, uint32_t rank, Time start)
+    {
+        crux_prog_part part{index,
+                            op,
+                            rank,
+                            job->GetCompleted(),
+                            start.GetSeconds(),
+                            Simulator::Now().GetSeconds()};
+        if (m_status == CRUX_OK)
+        {
+            m_status = m_parts->part(m_parts->context, &part);
+            if (m_status != CRUX_OK)
+            {
+                Simulator::Stop();
+            }
+        }
+    }
+
+    /**
      * Trace sink of DltJob::End.
      * \param job that ended
      * \param reason of a failure
@@ -146,6 +182,7 @@ class Watch
 
     const std::vector<Ptr<DltJob>>& m_jobs; //!< watched
     const crux_sink* m_sink;                //!< rows
+    const crux_part_sink* m_parts;          //!< parts of operations
     crux_error* m_error;                    //!< of the run
     crux_status m_status{CRUX_OK};          //!< of the run
     uint32_t m_left{0};                     //!< jobs that have not ended
@@ -247,7 +284,8 @@ CruxPacketEngine::Run(const crux_scenario* scenario,
                       const bool* active,
                       const crux_sink* sink,
                       CruxPacketStats* stats,
-                      crux_error* error) const
+                      crux_error* error,
+                      const crux_part_sink* parts) const
 {
     CruxFabric fabric;
     DltJobHelper jobs;
@@ -273,7 +311,7 @@ CruxPacketEngine::Run(const crux_scenario* scenario,
         {
             jobs.GetJobs()[m_withheldJob]->GetExecutor()->Withhold(m_withheldOp, m_withheldRank);
         }
-        Watch watch(jobs.GetJobs(), sink, error);
+        Watch watch(jobs.GetJobs(), sink, parts, error);
         auto begin = std::chrono::steady_clock::now();
         Simulator::Run();
         std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;

@@ -9,6 +9,7 @@
 #ifndef CRUX_PACKET_ENGINE_H
 #define CRUX_PACKET_ENGINE_H
 
+#include "ns3/crux-progsim.h"
 #include "ns3/crux-scenario.h"
 
 #include <cstdint>
@@ -58,6 +59,7 @@ class CruxPacketEngine
      * \param sink where each finished iteration goes
      * \param stats counted; valid also when the run failed
      * \param error one line when it fails: which job waits, for which operation and which ranks
+     * \param parts where each part of an operation goes, in the order of ends; nullptr: nowhere
      * \return CRUX_OK, CRUX_STALLED, CRUX_LIMIT, CRUX_RANGE or the sink's status
      */
     crux_status Run(const crux_scenario* scenario,
@@ -65,7 +67,8 @@ class CruxPacketEngine
                     const bool* active,
                     const crux_sink* sink,
                     CruxPacketStats* stats,
-                    crux_error* error) const;
+                    crux_error* error,
+                    const crux_part_sink* parts = nullptr) const;
 
   private:
     std::string m_reserved{"standard"}; //!< class map
