@@ -52,6 +52,12 @@ RoceCongestionControl::WantsTelemetry() const
     return false;
 }
 
+bool
+RoceCongestionControl::WantsSingles() const
+{
+    return WantsTelemetry();
+}
+
 void
 RoceCongestionControl::OnTelemetry(int64_t, uint64_t, uint64_t, const RoceTelemetry&)
 {

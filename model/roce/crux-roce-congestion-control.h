@@ -51,6 +51,10 @@ class RoceCongestionControl : public Object
     /** \return whether packets shall gather telemetry of the switch ports on their way */
     virtual bool WantsTelemetry() const;
 
+    /** \return whether packets may not travel in trains (crux-roce-train.h), because what each one
+     * meets matters; by default when they gather telemetry */
+    virtual bool WantsSingles() const;
+
     /**
      * \brief An ACK or NAK has brought telemetry; before OnAck.
      * \param nowPs time

@@ -48,9 +48,10 @@ class RoceFlowletTable
      * \param hash of its 5-tuple
      * \param nowPs time
      * \param gapPs silence that ends a flowlet, > 0
+     * \param lastPs when the last packet of the train comes that this one begins
      * \return the choice of its flowlet
      */
-    uint32_t Choice(uint32_t hash, int64_t nowPs, int64_t gapPs)
+    uint32_t Choice(uint32_t hash, int64_t nowPs, int64_t gapPs, int64_t lastPs)
     {
         Entry& entry = m_entries[hash & (SIZE - 1)];
         if (entry.number == 0 || nowPs - entry.lastPs >= gapPs)
@@ -62,7 +63,7 @@ class RoceFlowletTable
             entry.number++;
             m_count++;
         }
-        entry.lastPs = nowPs;
+        entry.lastPs = lastPs;
         return entry.choice;
     }
 

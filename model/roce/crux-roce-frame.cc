@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <new>
 #include <vector>
 
 namespace ns3
@@ -239,8 +240,7 @@ RoceFrame::New()
     RoceFrame* frame = g_pool.free;
     g_pool.free = frame->next;
     g_pool.outstanding++;
-    *frame = RoceFrame{};
-    return frame;
+    return new (frame) RoceFrame(); // in place; Free has left no reference in it
 }
 
 void
@@ -264,6 +264,39 @@ uint64_t
 RoceFrame::Outstanding()
 {
     return g_pool.outstanding;
+}
+
+RoceFrame*
+RoceFrame::Split(uint32_t keep)
+{
+    const uint32_t packets = Packets();
+    const int64_t gap = (tailPs - headPs) / more; // between two packets' arrivals
+    const bool first = opcode == ROCE_SEND_FIRST || opcode == ROCE_SEND_ONLY;
+    const bool last = opcode == ROCE_SEND_LAST || opcode == ROCE_SEND_ONLY;
+    RoceFrame* rest = New();
+    *rest = *this; // a train has neither packet nor telemetry
+    rest->more = packets - keep - 1;
+    rest->wireBytes -= keep * unit;
+    rest->payload -= keep * (unit - ROCE_OVERHEAD);
+    rest->psn = (psn + keep) & 0xffffff;
+    rest->opcode = last ? ROCE_SEND_LAST : ROCE_SEND_MIDDLE;
+    rest->headPs += keep * gap;
+    const int64_t step = spanPs / more;
+    rest->spanPs -= keep * step;
+    spanPs = (keep - 1) * step;
+    more = keep - 1;
+    wireBytes = keep * unit;
+    payload = keep * (unit - ROCE_OVERHEAD);
+    opcode = first ? ROCE_SEND_FIRST : ROCE_SEND_MIDDLE;
+    ackRequest = false;
+    tailPs = headPs + more * gap;
+    if (marked > 0)
+    {
+        marked = std::min(marked, keep);
+        rest->marked -= marked;
+        rest->ecn = rest->marked ? ROCE_CE : ROCE_ECT0;
+    }
+    return rest;
 }
 
 Ptr<Packet>

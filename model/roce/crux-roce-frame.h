@@ -13,6 +13,8 @@
  *   PAUSE  84  (64 B MAC control frame + 20)  IP   IPv4 packet + 38
  *   data and ACK of a queue pair whose congestion control wants telemetry: + 42 (HPCC, SIGCOMM
  *   2019, section 4.1: 2 B and 8 B for each of up to five hops); captures leave these bytes out.
+ * A frame may stand for a train: 1 + more packets of one message, back to back, consecutive PSNs,
+ * all but the last of unit wire bytes (crux-roce-train.h). Its wireBytes and payload are the sums.
  * The payload is not padded to 4 B, nor a frame to Ethernet's 64 B (an empty or
  * one-byte message would be 2 or 1 B longer on a real wire).
  */
@@ -162,6 +164,29 @@ struct RoceFrame
     uint16_t quanta;      //!< timer of every enabled class, in 512 bit times; 0 resumes
     /** @} */
 
+    /** \name Trains; all 0 in a single frame @{ */
+    uint32_t more;   //!< packets behind the first, which opcode (of all together) and psn describe
+    uint32_t unit;   //!< wire bytes of each packet but the last
+    uint32_t marked; //!< packets marked CE
+    int64_t spanPs;  //!< from the first packet to the last at the sender's rate, ps
+    int64_t headPs;  //!< when the first packet is complete at the end of the link, ps
+    int64_t tailPs;  //!< when the last one is, ps
+
+    /** @} */
+
+    /** \return packets that the frame stands for */
+    uint32_t Packets() const
+    {
+        return more + 1;
+    }
+
+    /**
+     * \brief Cut a train in two.
+     * \param keep packets that stay in this frame, 1..more
+     * \return a frame with the others; the request for an ACK is of the last packet, so theirs
+     */
+    RoceFrame* Split(uint32_t keep);
+
     /** \return a frame with every field zero */
     static RoceFrame* New();
     /** \param frame one made by New, not in any queue */
@@ -231,6 +256,46 @@ class RoceFrameFifo
             m_head = frame;
         }
         m_tail = frame;
+    }
+
+    /** \param frame goes before the others */
+    void PushFront(RoceFrame* frame)
+    {
+        frame->next = m_head;
+        if (!m_head)
+        {
+            m_tail = frame;
+        }
+        m_head = frame;
+    }
+
+    /**
+     * \param frame goes before those that arrive later (a short list, walked from its head)
+     * \return whether it is the oldest now
+     */
+    bool Insert(RoceFrame* frame)
+    {
+        if (!m_head)
+        {
+            frame->next = nullptr;
+            m_head = m_tail = frame;
+            return true;
+        }
+        if (m_tail->arrivalPs <= frame->arrivalPs)
+        {
+            frame->next = nullptr;
+            m_tail->next = frame;
+            m_tail = frame;
+            return false;
+        }
+        RoceFrame** at = &m_head;
+        while ((*at)->arrivalPs <= frame->arrivalPs)
+        {
+            at = &(*at)->next;
+        }
+        frame->next = *at;
+        *at = frame;
+        return m_head == frame;
     }
 
     /** \return the oldest frame, taken off; the list must not be empty */

@@ -34,10 +34,10 @@ class RoceMonitor
     /** \brief Called by devices when they are made: resets at Simulator::Destroy. */
     static void Register();
 
-    /** \brief Called by devices for every data packet that arrives. */
-    static void CountHop()
+    /** \brief Called by devices for data packets that arrive. \param packets how many */
+    static void CountHops(uint32_t packets)
     {
-        s_packetHops++;
+        s_packetHops += packets;
     }
 
   private:

@@ -110,11 +110,14 @@ RoceNetDevice::LinkDown()
 {
     const int64_t nowPs = RoceClock::NowPs();
     m_channel->GetPeer(this)->m_peer = nullptr; // neither end sends while sinks hear of the cut
+    m_channel->GetPeer(this)->m_trainUntilPs = 0;
     m_peer = nullptr;
+    m_trainUntilPs = 0;
     m_sends = m_host != nullptr;
     // Pending arrivals must find nothing, not what a repaired link carries: a new event.
     m_arrivalEvent->Detach();
     m_arrivalEvent = Ptr<RoceEvent>(new RoceEvent(&OnArrival, this), false);
+    m_arrivalStrays = 0;
     if (m_switch)
     {
         m_switch->OnLink(false);
@@ -122,6 +125,10 @@ RoceNetDevice::LinkDown()
     while (!m_inFlight.IsEmpty())
     {
         Drop(m_inFlight.Pop(), RoceDropReason::LINK_DOWN);
+    }
+    while (!m_held.IsEmpty())
+    {
+        Drop(m_held.Pop(), RoceDropReason::LINK_DOWN);
     }
     m_pauseWaiting.Clear();
     const uint32_t before = m_paused;

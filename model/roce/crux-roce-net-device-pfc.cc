@@ -85,6 +85,10 @@ RoceNetDevice::SendPause(uint16_t classVector, uint16_t quanta)
         Drop(frame, RoceDropReason::LINK_DOWN);
         return;
     }
+    if (m_trainUntilPs > nowPs && PassTrain(frame, ROCE_CLASSES, nowPs))
+    {
+        return;
+    }
     m_queue[ROCE_CLASSES].Push(frame);
     m_queueBytes[ROCE_CLASSES] += frame->wireBytes;
     m_ready |= 1U << ROCE_CLASSES;
@@ -199,6 +203,11 @@ RoceNetDevice::ServePauses(int64_t nowPs)
             }
         }
     }
+    const bool cut = m_trainUntilPs > nowPs && (m_paused >> m_train->cls & 1);
+    if (cut)
+    {
+        CutTrain(nowPs);
+    }
     if (before != m_paused)
     {
         NotePauses(before, nowPs);
@@ -208,7 +217,7 @@ RoceNetDevice::ServePauses(int64_t nowPs)
         m_pauseAt = next;
         m_pauseEvent->ScheduleAt(m_nodeId, next, nowPs);
     }
-    if (before & ~m_paused)
+    if (cut || (before & ~m_paused))
     {
         Service(nowPs);
     }

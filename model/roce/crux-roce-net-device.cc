@@ -224,17 +224,19 @@ RoceNetDevice::RoceNetDevice()
     m_paceEvent = Ptr<RoceEvent>(new RoceEvent(&OnPace, this), false);
     m_pauseEvent = Ptr<RoceEvent>(new RoceEvent(&OnPauseExpiry, this), false);
     m_refreshEvent = Ptr<RoceEvent>(new RoceEvent(&OnRefresh, this), false);
+    m_heldEvent = Ptr<RoceEvent>(new RoceEvent(&OnHeld, this), false);
     m_address = Mac48Address::Allocate();
 }
 
 RoceNetDevice::~RoceNetDevice()
 {
     for (const Ptr<RoceEvent>& event :
-         {m_arrivalEvent, m_freeEvent, m_paceEvent, m_pauseEvent, m_refreshEvent})
+         {m_arrivalEvent, m_freeEvent, m_paceEvent, m_pauseEvent, m_refreshEvent, m_heldEvent})
     {
         event->Detach();
     }
     m_inFlight.Clear();
+    m_held.Clear();
     m_pauseWaiting.Clear();
     for (RoceFrameFifo& queue : m_queue)
     {
@@ -246,17 +248,19 @@ void
 RoceNetDevice::DoDispose()
 {
     for (const Ptr<RoceEvent>& event :
-         {m_arrivalEvent, m_freeEvent, m_paceEvent, m_pauseEvent, m_refreshEvent})
+         {m_arrivalEvent, m_freeEvent, m_paceEvent, m_pauseEvent, m_refreshEvent, m_heldEvent})
     {
         event->Detach();
     }
     m_inFlight.Clear();
+    m_held.Clear();
     m_pauseWaiting.Clear();
     for (RoceFrameFifo& queue : m_queue)
     {
         queue.Clear();
     }
     m_ready = 0;
+    m_trainUntilPs = 0;
     m_turn.fill(nullptr);
     m_paced.clear();
     m_node = nullptr;
@@ -475,10 +479,16 @@ RoceNetDevice::SetHost(RoceHost* host, uint32_t ip)
 void
 RoceNetDevice::Drop(RoceFrame* frame, RoceDropReason reason)
 {
-    m_counters.drops[static_cast<size_t>(reason)]++;
+    while (frame->more > 0 && !m_traceDrop.IsEmpty())
+    {
+        RoceFrame* rest = frame->Split(1);
+        Drop(frame, reason);
+        frame = rest;
+    }
+    m_counters.drops[static_cast<size_t>(reason)] += frame->Packets();
     if (frame->etherType != 0x8808)
     {
-        m_counters.dropsOf[frame->cls][static_cast<size_t>(reason)]++;
+        m_counters.dropsOf[frame->cls][static_cast<size_t>(reason)] += frame->Packets();
     }
     m_traceDrop(*frame, reason);
     NS_LOG_DEBUG(GetLabel() << " drops a frame: " << RoceDropReasonName(reason));
@@ -486,10 +496,11 @@ RoceNetDevice::Drop(RoceFrame* frame, RoceDropReason reason)
 }
 
 void
-RoceNetDevice::MarkCe(RoceFrame& frame)
+RoceNetDevice::MarkCe(RoceFrame& frame, uint32_t packets)
 {
     frame.ecn = ROCE_CE;
-    m_counters.ecnMarks++;
+    frame.marked = packets;
+    m_counters.ecnMarks += packets;
     m_traceMark(frame);
 }
 
@@ -501,13 +512,21 @@ RoceNetDevice::SendDirect(RoceFrame* frame, int64_t nowPs)
         m_traceEnqueue(*frame);
         m_traceDequeue(*frame);
     }
-    Transmit(frame, nowPs);
+    Transmit(frame, frame->more ? frame->headPs : nowPs, nowPs);
 }
 
 void
 RoceNetDevice::Enqueue(RoceFrame* frame, int64_t nowPs)
 {
     const uint32_t cls = frame->cls;
+    if (m_trainUntilPs > nowPs)
+    {
+        if (m_host && PassTrain(frame, cls, nowPs))
+        {
+            return;
+        }
+        MakeWay(cls, nowPs);
+    }
     if (!m_peer)
     {
         if (m_switch)
@@ -550,7 +569,7 @@ RoceNetDevice::Service(int64_t nowPs)
             {
                 m_deficit[cls] -= frame->wireBytes;
             }
-            Transmit(frame, nowPs);
+            Transmit(frame, nowPs, nowPs);
             if (m_taken)
             {
                 Requeue(m_taken);
@@ -588,6 +607,7 @@ RoceNetDevice::Arm(int64_t nowPs)
         if (!m_freePending && m_sends)
         {
             m_freePending = true;
+            m_freeAt = m_freePs;
             m_freeEvent->ScheduleAt(m_nodeId, m_freePs, nowPs);
         }
     }
@@ -611,9 +631,17 @@ RoceNetDevice::Take(uint32_t cls, int64_t nowPs)
     {
         m_qpTurn[cls] = false;
         m_taken = qp;
-        return qp->NextPacket(nowPs);
+        return qp->NextPacket(nowPs, qp->GetTrainLength() > 1 ? TrainLimit(*qp, nowPs) : 1);
     }
     frame = m_queue[cls].Pop();
+    if (frame->more)
+    {
+        const uint32_t most = GetTrainMost(frame->unit);
+        if (frame->more >= most)
+        {
+            m_queue[cls].PushFront(frame->Split(most));
+        }
+    }
     m_queueBytes[cls] -= frame->wireBytes;
     if (cls != CONTROL)
     {
@@ -635,22 +663,27 @@ RoceNetDevice::Take(uint32_t cls, int64_t nowPs)
 }
 
 void
-RoceNetDevice::Transmit(RoceFrame* frame, int64_t nowPs)
+RoceNetDevice::Transmit(RoceFrame* frame, int64_t fromPs, int64_t nowPs)
 {
     // Back to back with the last frame (within a tick): go on from its exact end.
-    const bool backToBack = m_freePs > nowPs - RoceClock::TickPs();
-    const int64_t start = backToBack ? m_freePs : nowPs;
+    const bool backToBack = m_freePs > fromPs - RoceClock::TickPs();
+    const int64_t start = backToBack ? m_freePs : fromPs;
     const uint64_t scaled =
         frame->wireBytes * uint64_t(8000000000000) + (backToBack ? m_remainder : 0);
     const uint64_t ps = scaled / m_rateBps;
     m_remainder = scaled - ps * m_rateBps;
     m_freePs = start + static_cast<int64_t>(ps);
+    frame->arrivalPs = m_freePs + m_delayPs;
     if (!m_peer)
     {
         Drop(frame, RoceDropReason::LINK_DOWN);
         return;
     }
-    m_counters.txFrames++;
+    if (frame->more)
+    {
+        BeginTrain(frame, start);
+    }
+    m_counters.txFrames += frame->Packets();
     m_counters.txBytes += frame->wireBytes;
     if (frame->etherType != 0x8808)
     {
@@ -669,18 +702,16 @@ RoceNetDevice::Transmit(RoceFrame* frame, int64_t nowPs)
     {
         Sniff(*frame, true);
     }
-    frame->arrivalPs = m_freePs + m_delayPs;
     RoceNetDevice* peer = m_peer;
     if (!peer) // a trace sink has cut the cable
     {
         Drop(frame, RoceDropReason::LINK_DOWN);
         return;
     }
-    const bool first = peer->m_inFlight.IsEmpty();
-    peer->m_inFlight.Push(frame);
-    if (first)
+    if (peer->m_inFlight.Insert(frame)) // else behind others
     {
-        peer->m_arrivalEvent->ScheduleAt(m_peerNode, frame->arrivalPs, nowPs);
+        peer->m_arrivalStrays += frame->next != nullptr; // it has passed a train
+        peer->ScheduleArrival(frame->arrivalPs, nowPs);
     }
 }
 
@@ -688,8 +719,14 @@ void
 RoceNetDevice::OnFree(void* self)
 {
     auto device = static_cast<RoceNetDevice*>(self);
+    const int64_t nowPs = RoceClock::NowPs();
+    if (device->m_freeStrays && (!device->m_freePending || nowPs < device->m_freeAt))
+    {
+        device->m_freeStrays--;
+        return;
+    }
     device->m_freePending = false;
-    device->Service(RoceClock::NowPs());
+    device->Service(nowPs);
 }
 
 // ---------------------------------------------------------------------------
@@ -761,6 +798,7 @@ RoceNetDevice::JoinTurn(RoceQueuePair* qp)
         qp->turnNext = qp->turnPrev = qp;
         turn = qp;
     }
+    m_turns[qp->activeClass]++;
     m_ready |= 1U << qp->activeClass;
 }
 
@@ -779,7 +817,7 @@ RoceNetDevice::WakePaced(int64_t nowPs)
 }
 
 void
-RoceNetDevice::Activate(RoceQueuePair* qp, int64_t nowPs)
+RoceNetDevice::Join(RoceQueuePair* qp, int64_t nowPs)
 {
     if (qp->turnNext || qp->pacedAt >= 0)
     {
@@ -793,6 +831,22 @@ RoceNetDevice::Activate(RoceQueuePair* qp, int64_t nowPs)
     {
         JoinTurn(qp);
     }
+}
+
+void
+RoceNetDevice::Activate(RoceQueuePair* qp, int64_t nowPs)
+{
+    if (qp->turnNext || qp->pacedAt >= 0)
+    {
+        return;
+    }
+    const bool now = qp->nextSendPs <= std::max(nowPs, m_freePs);
+    const bool cut = now && m_trainUntilPs > nowPs && MakeWay(qp->activeClass, nowPs);
+    Join(qp, nowPs);
+    if (cut && qp->turnNext)
+    {
+        m_turn[qp->activeClass] = qp; // not behind the one that was cut for it
+    }
     Service(nowPs);
 }
 
@@ -802,6 +856,7 @@ RoceNetDevice::Deactivate(RoceQueuePair* qp)
     if (qp->turnNext)
     {
         RoceQueuePair*& turn = m_turn[qp->activeClass];
+        m_turns[qp->activeClass]--;
         if (qp->turnNext == qp)
         {
             turn = nullptr;
@@ -855,13 +910,17 @@ void
 RoceNetDevice::OnArrival(void* self)
 {
     auto device = static_cast<RoceNetDevice*>(self);
+    if (device->m_arrivalStrays &&
+        (device->m_inFlight.IsEmpty() || RoceClock::NowPs() < device->m_arrivalAt))
+    {
+        device->m_arrivalStrays--;
+        return;
+    }
     RoceFrame* frame = device->m_inFlight.Pop();
     const int64_t nowPs = RoceClock::TickPs() == 1 ? frame->arrivalPs : RoceClock::NowPs();
     if (!device->m_inFlight.IsEmpty())
     {
-        device->m_arrivalEvent->ScheduleAt(device->m_nodeId,
-                                           device->m_inFlight.Peek()->arrivalPs,
-                                           nowPs);
+        device->ScheduleArrival(device->m_inFlight.Peek()->arrivalPs, nowPs);
     }
     device->Arrive(frame, nowPs);
 }
@@ -881,11 +940,11 @@ RoceNetDevice::Arrive(RoceFrame* frame, int64_t nowPs)
 {
     const RoceKind kind = frame->Kind();
     RoceEventGuard::Tick();
-    m_counters.rxFrames++;
+    m_counters.rxFrames += frame->Packets();
     m_counters.rxBytes += frame->wireBytes;
     if (kind == RoceKind::DATA)
     {
-        RoceMonitor::CountHop();
+        RoceMonitor::CountHops(frame->Packets());
     }
     if ((m_errorModel || !m_lossFilter.IsNull()) && IsLost(*frame))
     {

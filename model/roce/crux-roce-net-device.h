@@ -338,6 +338,45 @@ class RoceNetDevice : public NetDevice
      * \param nowPs time
      */
     void SendDirect(RoceFrame* frame, int64_t nowPs);
+
+    /** \name Trains on the wire (crux-roce-train.h) @{ */
+    /** \return whether packets of a train are still to be begun \param nowPs time */
+    bool IsInTrain(int64_t nowPs) const
+    {
+        return m_trainUntilPs > nowPs;
+    }
+
+    /**
+     * \brief A small frame of a higher class passes between two packets of the train being sent.
+     * \param frame taken over if so \param rank its class, ROCE_CLASSES for PFC \param nowPs time
+     * \return whether it did
+     */
+    bool PassTrain(RoceFrame* frame, uint32_t rank, int64_t nowPs);
+
+    /** \brief A queue pair has lost packets: what is still to be begun of its train goes back.
+     * \param qp it \param nowPs time */
+    void StopTrain(const RoceQueuePair* qp, int64_t nowPs)
+    {
+        if (m_trainUntilPs > nowPs && m_trainQp == qp)
+        {
+            CutTrain(nowPs);
+            Arm(nowPs);
+        }
+    }
+
+    /** \return bytes of the train being sent whose packets are still to be begun
+     * \param nowPs time */
+    uint64_t GetTrainBytes(int64_t nowPs) const;
+    /** \param unit wire bytes of a full packet \return packets that a train on this link may have
+     */
+    uint32_t GetTrainMost(uint32_t unit) const;
+    /** \return whether somebody looks at single packets in this port's queues */
+    bool QueuesSingles() const;
+    /** \brief A train that came in comes again later, when it can go on without a gap.
+     * \param frame it \param untilPs when \param nowPs time */
+    void HoldTrain(RoceFrame* frame, int64_t untilPs, int64_t nowPs);
+    /** @} */
+
     /**
      * \brief A queue pair has something to send (again), in its class.
      * \param qp a queue pair of this NIC
@@ -369,8 +408,8 @@ class RoceNetDevice : public NetDevice
         return m_curve[cls];
     }
 
-    /** \param frame marked CE and counted */
-    void MarkCe(RoceFrame& frame);
+    /** \param frame marked CE and counted \param packets of it that are marked, >= 1 */
+    void MarkCe(RoceFrame& frame, uint32_t packets = 1);
 
     /** \return mask of ECN classes */
     uint8_t GetEcnClasses() const
@@ -402,8 +441,36 @@ class RoceNetDevice : public NetDevice
     /** \brief The class to serve by deficit round robin. \param top highest that is ready
      * \param may classes that may send \return a class of top's group */
     uint32_t PickDrr(uint32_t top, uint32_t may);
-    /** \brief Put one frame on the cable. \param frame the frame \param nowPs time */
-    void Transmit(RoceFrame* frame, int64_t nowPs);
+    /** \brief Put one frame on the cable. \param frame the frame \param fromPs when it could
+     * have begun had the port been free, at most now \param nowPs time */
+    void Transmit(RoceFrame* frame, int64_t fromPs, int64_t nowPs);
+
+    /** \brief The head of m_inFlight has changed. \param atPs its arrival \param nowPs time */
+    void ScheduleArrival(int64_t atPs, int64_t nowPs)
+    {
+        m_arrivalAt = atPs;
+        m_arrivalEvent->ScheduleAt(m_nodeId, atPs, nowPs);
+    }
+
+    /** \name Trains on the wire (crux-roce-train.h) @{ */
+    static void OnHeld(void* self);
+    /** \brief A train goes on the wire: m_freePs and its times. \param train it
+     * \param startPs of its first packet */
+    void BeginTrain(RoceFrame* train, int64_t startPs);
+    /** \brief The packets not yet begun of the train being sent go back. \param nowPs time */
+    void CutTrain(int64_t nowPs);
+    /** \brief Cut the train being sent if a frame of the class may not wait for its end.
+     * \param rank the class, ROCE_CLASSES for PFC \param nowPs time \return whether cut */
+    bool MakeWay(uint32_t rank, int64_t nowPs);
+    /** \return whether somebody looks at single packets at this end of the link or the other */
+    bool SendsSingles() const;
+    /** \return whether the train comes in slower than the link could send it */
+    bool IsSpread() const;
+    /** \return first packet of the train that is not begun at a time, at least 1 */
+    uint32_t TrainPacketAt(int64_t atPs) const;
+    /** \return packets that a queue pair's next train may have \param qp it \param nowPs time */
+    uint32_t TrainLimit(const RoceQueuePair& qp, int64_t nowPs) const;
+    /** @} */
     /** \brief Take the next frame of a class. \param cls class \param nowPs time \return it, or
      * null */
     RoceFrame* Take(uint32_t cls, int64_t nowPs);
@@ -420,6 +487,7 @@ class RoceNetDevice : public NetDevice
     void SiftDown(size_t i);
     void PushPaced(RoceQueuePair* qp);
     void JoinTurn(RoceQueuePair* qp);
+    void Join(RoceQueuePair* qp, int64_t nowPs);
     void Requeue(RoceQueuePair* qp);
     /** @} */
     /** \name Accessors of attributes that change the marking curves @{ */
@@ -483,10 +551,27 @@ class RoceNetDevice : public NetDevice
     Ptr<RoceEvent> m_paceEvent;                            //!< a paced queue pair may send
     Ptr<RoceEvent> m_pauseEvent;                           //!< a pause takes effect or expires
     Ptr<RoceEvent> m_refreshEvent;                         //!< pauses sent must be refreshed
-    RocePortCounters m_counters;                           //!< counters
+    int64_t m_arrivalAt{0};                                //!< when the head of m_inFlight is due
+    int64_t m_freeAt{0};                                   //!< when the "port free" event is due
+    uint32_t m_arrivalStrays{0}; //!< arrival events pending that others have replaced
+    uint32_t m_freeStrays{0};    //!< "port free" events pending that others have replaced
+    RocePortCounters m_counters; //!< counters
+
+    // The train being sent (crux-roce-train.h).
+    int64_t m_trainUntilPs{0};         //!< until then it can be cut
+    RoceFrame* m_train{nullptr};       //!< it; valid until then
+    RoceQueuePair* m_trainQp{nullptr}; //!< whose it is, at a NIC
+    int64_t m_trainStartPs{0};         //!< start of its first packet, moved on by what has passed
+    int64_t m_trainUnitPs{0};          //!< time of each of its packets but the last
+    int64_t m_trainStepPs{0};          //!< from the start of one to that of the next
+    int64_t m_trainLastPs{0};          //!< time of its last packet
+    int64_t m_trainNextPs{0};          //!< end of the last frame that has passed it
+    RoceFrameFifo m_held;              //!< trains that came in and wait until they can go on
+    Ptr<RoceEvent> m_heldEvent;        //!< the first of them
 
     // Queue pairs of a NIC.
     std::array<RoceQueuePair*, ROCE_CLASSES> m_turn{}; //!< circular list per class: next to serve
+    std::array<uint32_t, ROCE_CLASSES> m_turns{};      //!< how many are in each list
     std::array<bool, ROCE_CLASSES> m_qpTurn{};         //!< queue pairs before frames next time
     std::vector<RoceQueuePair*> m_paced;               //!< heap by next sending time, then QPN
     RoceQueuePair* m_taken{nullptr};                   //!< queue pair of the frame just taken

@@ -60,6 +60,19 @@ RoceQueuePair::GetTypeId()
                           UintegerValue(0),
                           MakeUintegerAccessor(&RoceQueuePair::m_ackBytes),
                           MakeUintegerChecker<uint64_t>(0, uint64_t(1) << 40))
+            .AddAttribute("TrainLength",
+                          "Packets of a message that may travel as one event while nothing else "
+                          "waits, at most AckEvery, 1 to 256; 1: every packet by itself; before "
+                          "Connect",
+                          UintegerValue(1),
+                          MakeUintegerAccessor(&RoceQueuePair::m_trainLength),
+                          MakeUintegerChecker<uint32_t>(1, 256))
+            .AddAttribute("TrainTime",
+                          "Time that the packets of a train would take at the sending rate (0 s to "
+                          "1 s); before Connect",
+                          TimeValue(MicroSeconds(20)),
+                          MakeTimeAccessor(&RoceQueuePair::m_trainTime),
+                          MakeTimeChecker(Seconds(0), Seconds(1)))
             .AddAttribute("SelectiveRepeat",
                           "Resend what was lost alone, not all behind it; before Connect, the "
                           "same at both ends",
@@ -257,6 +270,7 @@ RoceQueuePair::SetPath(const std::vector<Ptr<RoceNetDevice>>& there,
                        const std::vector<Ptr<RoceNetDevice>>& back)
 {
     m_telemetry = m_control->WantsTelemetry();
+    m_trains = m_control->WantsSingles() ? 1 : m_trainLength;
     const uint32_t extra = m_telemetry ? ROCE_TELEMETRY_WIRE : 0;
     const uint32_t wire = m_payload + ROCE_OVERHEAD + extra;
     m_baseRttPs = RoceClock::FromTime(m_baseRtt);
@@ -272,6 +286,11 @@ RoceQueuePair::SetPath(const std::vector<Ptr<RoceNetDevice>>& there,
         };
         add(there, wire);
         add(back, ROCE_ACK_WIRE + extra);
+    }
+    m_slowestBps = m_nic->GetRateBps();
+    for (const Ptr<RoceNetDevice>& port : there)
+    {
+        m_slowestBps = std::min(m_slowestBps, port->GetRateBps());
     }
     m_control->SetPath(m_baseRttPs, m_payload, wire);
     if (m_windowBdp > 0)
@@ -348,6 +367,7 @@ RoceQueuePair::Attach(Ptr<RoceQueuePair> peer,
     m_remoteIp = peer->m_localIp;
     m_timeoutPs = RoceClock::FromTime(m_timeout);
     m_cnpPs = RoceClock::FromTime(m_cnpInterval);
+    m_trainTimePs = RoceClock::FromTime(m_trainTime);
     m_cnpDelayPs = RoceClock::FromTime(m_cnpDelay);
     m_una = m_next = m_max = m_end = m_lastAsked = m_initialPsn;
     m_repeat = m_repeatEnd = m_afterRepeat = m_initialPsn;
@@ -591,6 +611,11 @@ RoceQueuePair::Kick(int64_t nowPs)
 {
     if (CanSend())
     {
+        if (m_trains > 1 && !turnNext && pacedAt < 0)
+        {
+            m_duePs = std::max(m_duePs, nowPs);
+            SetWake();
+        }
         m_nic->Activate(this, nowPs);
     }
 }
@@ -691,15 +716,21 @@ RoceQueuePair::Build(const Message& message, uint64_t seq) const
 }
 
 RoceFrame*
-RoceQueuePair::NextInOrder()
+RoceQueuePair::NextInOrder(uint64_t packets, int64_t nowPs)
 {
     const Message& message = m_messages[m_current];
     RoceFrame* frame = Build(message, m_next);
-    const bool last = m_next + 1 == message.firstSeq + message.packets;
-    m_next++;
+    if (packets > 1)
+    {
+        Extend(frame, message, packets, nowPs);
+        m_maxBefore = m_max;
+        m_askedBefore = m_lastAsked;
+    }
+    const bool last = m_next + packets == message.firstSeq + message.packets;
+    m_counters.packetsResent += m_max > m_next ? std::min(packets, m_max - m_next) : 0;
+    m_next += packets;
     m_inFlight += frame->payload;
     m_current += last;
-    m_counters.packetsResent += m_next <= m_max;
     m_max = std::max(m_max, m_next);
     if (last || ShouldAsk())
     {
@@ -725,31 +756,49 @@ RoceQueuePair::NextRepeat()
 }
 
 RoceFrame*
-RoceQueuePair::NextPacket(int64_t nowPs)
+RoceQueuePair::NextPacket(int64_t nowPs, uint32_t limit)
 {
     const bool again = m_repeat < m_repeatEnd;
+    const uint64_t packets = limit > 1 && !again ? TrainPackets(limit, nowPs) : 1;
     if (m_next == m_una)
     {
         m_deadline = nowPs + m_timeoutPs;
         ArmTimer(nowPs);
     }
-    RoceFrame* frame = again ? NextRepeat() : NextInOrder();
-    m_counters.packetsSent++;
+    RoceFrame* frame = again ? NextRepeat() : NextInOrder(packets, nowPs);
+    m_counters.packetsSent += packets;
     m_counters.bytesSent += frame->payload;
     m_control->OnSend(nowPs, frame->wireBytes);
     if (frame->ackRequest && m_samplePs < 0 && !again)
     {
         m_samplePs = nowPs;
         m_sampleSeq = m_next;
+        if (packets > 1) // of the last packet
+        {
+            m_samplePs += static_cast<int64_t>(packets - 1) * UnitPs(m_nic->GetRateBps());
+        }
     }
-    Pace(frame->wireBytes, nowPs);
+    if (m_trains > 1)
+    {
+        PaceTrain(*frame, nowPs);
+    }
+    else
+    {
+        Pace(frame->wireBytes, nowPs);
+    }
     return frame;
+}
+
+uint64_t
+RoceQueuePair::Rate() const
+{
+    return std::min(m_control->GetRate(), m_rateLimit);
 }
 
 void
 RoceQueuePair::Pace(uint32_t wireBytes, int64_t nowPs)
 {
-    const uint64_t rate = std::min(m_control->GetRate(), m_rateLimit);
+    const uint64_t rate = Rate();
     if (rate >= m_nic->GetRateBps())
     {
         nextSendPs = nowPs; // the port itself paces
@@ -957,6 +1006,7 @@ RoceQueuePair::ReceiveAck(const RoceFrame& frame, int64_t nowPs)
     if (nak)
     {
         m_counters.naksReceived++;
+        m_nic->StopTrain(this, nowPs);
         if (m_failed || seq != m_una || m_una >= m_next)
         {
             // an old one
@@ -1119,13 +1169,19 @@ RoceQueuePair::SendAck(uint64_t seq, uint8_t syndrome, uint64_t msn, RoceFrame& 
 }
 
 void
-RoceQueuePair::MaybeCnp(int64_t nowPs)
+RoceQueuePair::MaybeCnp(const RoceFrame& data, int64_t nowPs)
 {
     if (m_lastCnp != INT64_MIN && nowPs - m_lastCnp < m_cnpPs)
     {
         return;
     }
-    m_lastCnp = nowPs;
+    int64_t sincePs = nowPs;
+    if (data.more) // the first mark came some time before the last packet
+    {
+        sincePs -= data.spanPs / (data.marked + 1) * data.marked;
+        sincePs = std::max(sincePs, m_lastCnp == INT64_MIN ? sincePs : m_lastCnp + m_cnpPs);
+    }
+    m_lastCnp = sincePs;
     if (m_cnpDelayPs > 0)
     {
         m_cnpEvent->ScheduleAt(m_context, nowPs + m_cnpDelayPs, nowPs);
@@ -1224,9 +1280,14 @@ RoceQueuePair::ReceiveData(RoceFrame& frame, int64_t nowPs)
     }
     if (frame.ecn == ROCE_CE)
     {
-        MaybeCnp(nowPs);
+        MaybeCnp(frame, nowPs);
     }
     const uint64_t seq = Unwrap(frame.psn, m_expected);
+    if (frame.more && (seq != m_expected || !m_early.empty()))
+    {
+        ReceiveTrain(frame, seq, nowPs);
+        return;
+    }
     if (seq != m_expected)
     {
         ReceiveOther(frame, seq, nowPs);
@@ -1235,6 +1296,7 @@ RoceQueuePair::ReceiveData(RoceFrame& frame, int64_t nowPs)
     m_nakSent = false;
     const bool last = frame.opcode == ROCE_SEND_LAST || frame.opcode == ROCE_SEND_ONLY;
     uint64_t taken = 1; // this packet and those kept behind it
+    m_expected += frame.more;
     m_msn += last;
     while (taken < m_early.size() && m_early[taken].here)
     {

@@ -211,8 +211,18 @@ class RoceQueuePair : public Object
     void Setup(RoceHost* host, uint32_t nic, uint32_t qpn);
     /** \return whether a packet may go but for pacing */
     bool CanSend() const;
-    /** \brief Make the next packet (CanSend must hold). \param nowPs time \return it */
-    RoceFrame* NextPacket(int64_t nowPs);
+    /** \brief Make the next packet or train (CanSend must hold). \param nowPs time
+     * \param limit packets at most \return it */
+    RoceFrame* NextPacket(int64_t nowPs, uint32_t limit = 1);
+
+    /** \return packets that a train may have; 1: no trains */
+    uint32_t GetTrainLength() const
+    {
+        return m_trains;
+    }
+
+    /** \brief The end of the last train was not sent. \param rest it, not consumed */
+    void Unsend(const RoceFrame& rest);
     /** \brief A data packet came. \param frame not consumed, its telemetry may be taken
      * \param nowPs time */
     void ReceiveData(RoceFrame& frame, int64_t nowPs);
@@ -278,8 +288,30 @@ class RoceQueuePair : public Object
     RoceFrame* Build(const Message& message, uint64_t seq) const;
     /** \brief The next packet is sent again (selective repeat). \return it */
     RoceFrame* NextRepeat();
-    /** \brief The next packet in order. \return it */
-    RoceFrame* NextInOrder();
+    /** \brief The next packets in order. \param packets how many, of one message \param nowPs time
+     * \return them */
+    RoceFrame* NextInOrder(uint64_t packets, int64_t nowPs);
+    /** \name Trains (crux-roce-train.h) @{ */
+    /** \param rateBps bit/s \return time of a full packet, ps */
+    int64_t UnitPs(uint64_t rateBps) const;
+    /** \param rateBps sending rate \return how much later than its first packet would a train of
+     * two leaves, for its last one to leave the slowest link of the path at its own time, ps */
+    int64_t TrainGap(uint64_t rateBps) const;
+    /** \param limit packets at most \return packets of the next train when its time has come */
+    uint64_t TrainWish(uint64_t limit) const;
+    /** \param limit packets at most \param nowPs time \return packets of a train sent now */
+    uint64_t TrainPackets(uint64_t limit, int64_t nowPs) const;
+    /** \brief Set nextSendPs from m_duePs. */
+    void SetWake();
+    /** \brief Pace, for trains. \param frame just made \param nowPs time */
+    void PaceTrain(const RoceFrame& frame, int64_t nowPs);
+    /** \brief Make a packet a train. \param frame m_next's \param message it
+     * \param packets in all \param nowPs time */
+    void Extend(RoceFrame* frame, const Message& message, uint64_t packets, int64_t nowPs);
+    /** \brief A train came that is not simply the next. \param frame it \param seq its first
+     * packet \param nowPs time */
+    void ReceiveTrain(RoceFrame& frame, uint64_t seq, int64_t nowPs);
+    /** @} */
     /** \return whether the packet just sent should ask for an ACK */
     bool ShouldAsk() const;
     /** \brief Selective repeat: the receiver has a packet. \param seq it */
@@ -298,6 +330,8 @@ class RoceQueuePair : public Object
     std::string PathError() const;
     /** \brief Set when the next packet may go. \param wireBytes of the last \param nowPs time */
     void Pace(uint32_t wireBytes, int64_t nowPs);
+    /** \return the lower of the congestion control's rate and SetRateLimit's, bit/s */
+    uint64_t Rate() const;
     /** \return payload bytes that may be in flight */
     uint64_t Window() const;
     /** \return whether the window admits a full packet */
@@ -334,24 +368,26 @@ class RoceQueuePair : public Object
      * \param nowPs time */
     void SendAck(uint64_t seq, uint8_t syndrome, uint64_t msn, RoceFrame& data, int64_t nowPs);
     /** \brief Send a CNP, after CnpDelay, unless one was due within CnpInterval. */
-    void MaybeCnp(int64_t nowPs);
+    void MaybeCnp(const RoceFrame& data, int64_t nowPs);
     /** \return a control frame to the other end */
     RoceFrame* NewControl(uint8_t opcode, uint32_t wireBytes) const;
 
     // Configuration.
-    uint32_t m_payload{4096}; //!< bytes
-    uint32_t m_ackEvery{16};  //!< packets
-    uint64_t m_ackBytes{0};   //!< bytes, 0: not by bytes
-    bool m_selective{false};  //!< SelectiveRepeat
-    double m_windowBdp{0};    //!< WindowBdp
-    Time m_baseRtt;           //!< BaseRtt
-    Time m_cnpDelay;          //!< CnpDelay
-    uint32_t m_retryLimit{7}; //!< time-outs
-    uint32_t m_initialPsn{0}; //!< first PSN
-    uint8_t m_ackClass{7};    //!< class of ACKs and CNPs
-    Time m_timeout;           //!< RetransmitTimeout
-    Time m_cnpInterval;       //!< CnpInterval
-    TypeId m_controlType;     //!< CongestionControl
+    uint32_t m_payload{4096};  //!< bytes
+    uint32_t m_trainLength{1}; //!< TrainLength
+    Time m_trainTime;          //!< TrainTime
+    uint32_t m_ackEvery{16};   //!< packets
+    uint64_t m_ackBytes{0};    //!< bytes, 0: not by bytes
+    bool m_selective{false};   //!< SelectiveRepeat
+    double m_windowBdp{0};     //!< WindowBdp
+    Time m_baseRtt;            //!< BaseRtt
+    Time m_cnpDelay;           //!< CnpDelay
+    uint32_t m_retryLimit{7};  //!< time-outs
+    uint32_t m_initialPsn{0};  //!< first PSN
+    uint8_t m_ackClass{7};     //!< class of ACKs and CNPs
+    Time m_timeout;            //!< RetransmitTimeout
+    Time m_cnpInterval;        //!< CnpInterval
+    TypeId m_controlType;      //!< CongestionControl
 
     // Place.
     RoceHost* m_host{nullptr};            //!< host
@@ -384,9 +420,15 @@ class RoceQueuePair : public Object
     int64_t m_samplePs{-1};           //!< when it left, -1: none
     int64_t m_deadline{0};            //!< retransmission
     int64_t m_timeoutPs{0};           //!< RetransmitTimeout
+    int64_t m_trainTimePs{0};         //!< TrainTime
+    uint64_t m_slowestBps{1};         //!< slowest link of the path
+    int64_t m_duePs{0};               //!< trains: when the next packet would go by itself
+    uint64_t m_maxBefore{0};          //!< m_max before the last train
+    uint64_t m_askedBefore{0};        //!< m_lastAsked before the last train
     uint32_t m_retries{0};            //!< time-outs in a row
     bool m_timerPending{false};       //!< timer event scheduled
     bool m_failed{false};             //!< failed
+    uint32_t m_trains{1};             //!< packets that a train may have
     bool m_telemetry{false};          //!< packets carry telemetry
     std::string m_failReason;         //!< why
     uint16_t m_srcPort{0};            //!< source port in force

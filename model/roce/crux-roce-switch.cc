@@ -314,7 +314,9 @@ RoceSwitch::Route(const RoceFrame& frame, int64_t nowPs)
         return UINT32_MAX;
     }
     const std::vector<uint32_t>& ports = m_groups[group - 1];
-    return Choose(ports, ports.size() == 1 ? 0 : m_flowlets.Choice(Hash(frame), nowPs, m_gapPs));
+    const int64_t lastPs = frame.more ? std::max(nowPs, frame.tailPs) : nowPs;
+    return Choose(ports,
+                  ports.size() == 1 ? 0 : m_flowlets.Choice(Hash(frame), nowPs, m_gapPs, lastPs));
 }
 
 uint64_t
@@ -534,7 +536,7 @@ RoceSwitch::AssignStreams(int64_t stream)
 uint64_t
 RoceSwitch::Threshold() const
 {
-    return static_cast<uint64_t>(m_alpha * static_cast<double>(m_sharedSize - m_sharedUsed));
+    return static_cast<uint64_t>(m_alpha * static_cast<double>(GetFree()));
 }
 
 bool
@@ -543,8 +545,7 @@ RoceSwitch::AdmitLossless(RoceFrame* frame, Port& in, int64_t nowPs)
     Account& account = in.account[frame->cls];
     const uint64_t bytes = frame->wireBytes;
     frame->lossless = true;
-    if (!account.paused && account.shared + bytes <= Threshold() &&
-        bytes <= m_sharedSize - m_sharedUsed)
+    if (!account.paused && account.shared + bytes <= Threshold() && bytes <= GetFree())
     {
         account.shared += bytes;
         m_sharedUsed += bytes;
@@ -569,7 +570,7 @@ RoceSwitch::AdmitLossy(RoceFrame* frame, const RoceNetDevice& out)
 {
     const uint64_t bytes = frame->wireBytes;
     frame->lossless = false;
-    if (out.GetQueueBytes(frame->cls) + bytes > Threshold() || bytes > m_sharedSize - m_sharedUsed)
+    if (out.GetQueueBytes(frame->cls) + bytes > Threshold() || bytes > GetFree())
     {
         return false;
     }
@@ -578,10 +579,11 @@ RoceSwitch::AdmitLossy(RoceFrame* frame, const RoceNetDevice& out)
 }
 
 void
-RoceSwitch::Mark(RoceFrame* frame, RoceNetDevice& out)
+RoceSwitch::Mark(RoceFrame* frame, RoceNetDevice& out, int64_t nowPs)
 {
     const RoceEcnCurve& curve = out.Curve(frame->cls);
-    const uint64_t queue = out.GetQueueBytes(frame->cls) + frame->wireBytes;
+    const uint64_t queue =
+        out.GetQueueBytes(frame->cls) + frame->wireBytes + out.GetTrainBytes(nowPs);
     if (queue <= curve.kmin)
     {
         return;
@@ -612,11 +614,20 @@ RoceSwitch::Receive(RoceFrame* frame, uint32_t port, int64_t nowPs)
         in.device->Drop(frame, RoceDropReason::TTL);
         return;
     }
-    frame->ttl--;
     RoceNetDevice& out = *m_ports[to].device;
+    if (frame->more)
+    {
+        ReceiveTrain(frame, in, out, nowPs);
+        return;
+    }
+    frame->ttl--;
     if (out.IsIdle(frame->cls, nowPs))
     {
         out.SendDirect(frame, nowPs);
+        return;
+    }
+    if (out.IsInTrain(nowPs) && out.PassTrain(frame, frame->cls, nowPs))
+    {
         return;
     }
     frame->ingress = port;
@@ -628,7 +639,7 @@ RoceSwitch::Receive(RoceFrame* frame, uint32_t port, int64_t nowPs)
     }
     if ((frame->ecn == ROCE_ECT0 || frame->ecn == 1) && (out.GetEcnClasses() >> frame->cls & 1))
     {
-        Mark(frame, out);
+        Mark(frame, out, nowPs);
     }
     out.Enqueue(frame, nowPs);
 }

@@ -139,6 +139,14 @@ class RoceSwitch : public Object
     void Receive(RoceFrame* frame, uint32_t port, int64_t nowPs);
     /** \brief A frame leaves its queue. \param frame it \param nowPs time */
     void Release(RoceFrame* frame, int64_t nowPs);
+    /** \brief The rest of a train that was cut is back in its queue. \param frame it */
+    void Return(const RoceFrame& frame);
+    /**
+     * \brief A train that comes slower than its port could send it waits at its ingress.
+     * \param frame it \param unitPs time of a full packet at the port \param nowPs time
+     * \return whether it has to, and was taken
+     */
+    bool HoldRest(RoceFrame* frame, int64_t unitPs, int64_t nowPs);
     /** \return how long a cycle must stand still, ps; 0: not watched */
     int64_t GetDeadlockPs() const;
     /** \brief A deadlock through this switch is certain. \param cycle the ports, as text */
@@ -179,7 +187,15 @@ class RoceSwitch : public Object
     /** \brief Count a lossy frame in. \return false when it must be dropped */
     bool AdmitLossy(RoceFrame* frame, const RoceNetDevice& out);
     /** \brief Mark by the egress queue's curve. */
-    void Mark(RoceFrame* frame, RoceNetDevice& out);
+    void Mark(RoceFrame* frame, RoceNetDevice& out, int64_t nowPs);
+    /** \name Trains (crux-roce-train.h) @{ */
+    /** \brief A train has arrived, as Receive. */
+    void ReceiveTrain(RoceFrame* frame, Port& in, RoceNetDevice& out, int64_t nowPs);
+    /** \brief Count a train in, as much of it as there is room for. \return packets counted */
+    uint32_t AdmitTrain(RoceFrame* frame, Port& in, const RoceNetDevice& out, int64_t nowPs);
+    /** \brief Mark some of a train's packets. */
+    void MarkTrain(RoceFrame* frame, RoceNetDevice& out, int64_t nowPs);
+    /** @} */
     /** \return bytes to share when SharedBuffer is 0 */
     uint64_t DefaultShared() const;
     /** \return what is wrong with a port, or an empty line */
@@ -198,6 +214,13 @@ class RoceSwitch : public Object
     uint32_t Route(const RoceFrame& frame, int64_t nowPs);
     /** \param dstIp destination \return 1 + number of its set of ports, 0 without a route */
     uint32_t FindGroup(uint32_t dstIp) const;
+
+    /** \return bytes of the shared pool that are free */
+    uint64_t GetFree() const
+    {
+        return m_sharedSize > m_sharedUsed ? m_sharedSize - m_sharedUsed : 0;
+    }
+
     /** \return Alpha x free, in bytes */
     uint64_t Threshold() const;
 

@@ -174,6 +174,12 @@ RoceTimely::OnAck(int64_t, uint64_t, int64_t rttPs)
     m_rate = std::min(m_line, std::max(m_minBps, m_rate));
 }
 
+bool
+RoceTimely::WantsSingles() const
+{
+    return true; // the gradient of the delay sees what a train does to a queue
+}
+
 uint64_t
 RoceTimely::GetRate() const
 {

@@ -46,6 +46,7 @@ class RoceTimely : public RoceCongestionControl
     void Start(uint64_t lineRateBps, int64_t nowPs) override;
     /** \brief minRTT follows the base RTT where it is 0 s; the differences begin anew. */
     void OnPathChange(int64_t nowPs) override;
+    bool WantsSingles() const override;
     void OnAck(int64_t nowPs, uint64_t bytes, int64_t rttPs) override;
     uint64_t GetRate() const override;
 

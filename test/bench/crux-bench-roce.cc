@@ -23,6 +23,8 @@
 #include "ns3/crux-roce-helper.h"
 #include "ns3/crux-roce-monitor.h"
 #include "ns3/crux-topology.h"
+#include "ns3/double.h"
+#include "ns3/rng-seed-manager.h"
 #include "ns3/scheduler.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
@@ -268,6 +270,9 @@ struct Options
     uint64_t payload{1000};                       //!< bytes
     uint64_t ackEvery{16};                        //!< packets
     uint64_t ackBytes{0};                         //!< bytes
+    uint64_t train{1};                            //!< packets
+    uint64_t seed{1};                             //!< of ECN marks
+    double window{0};                             //!< bandwidth-delay products
     uint64_t check{0};                            //!< whether the bar counts
 };
 
@@ -359,6 +364,9 @@ Parse(int argc, char* argv[])
     cmd.Add("payload", "payload of a packet, bytes", o.payload, 1, 65491);
     cmd.Add("ackEvery", "packets per ACK", o.ackEvery, 1, 4096);
     cmd.Add("ackBytes", "bytes per ACK, 0: by packets alone", o.ackBytes, 0, 1 << 30);
+    cmd.Add("train", "packets that may travel as one event; 1: exact", o.train, 1, 256);
+    cmd.Add("seed", "run number of the random numbers (ECN marks)", o.seed, 1, 1000000);
+    cmd.Add("window", "window in bandwidth-delay products, 0: none", o.window, 0, 1000);
     cmd.Add("control", "type of congestion control", o.control);
     cmd.Add("scheduler",
             "types of ns-3's event schedulers, with commas between them; they take turns",
@@ -403,6 +411,9 @@ main(int argc, char* argv[])
     Config::SetDefault("ns3::RoceQueuePair::Payload", UintegerValue(o.payload));
     Config::SetDefault("ns3::RoceQueuePair::AckEvery", UintegerValue(o.ackEvery));
     Config::SetDefault("ns3::RoceQueuePair::AckBytes", UintegerValue(o.ackBytes));
+    Config::SetDefault("ns3::RoceQueuePair::TrainLength", UintegerValue(o.train));
+    Config::SetDefault("ns3::RoceQueuePair::WindowBdp", DoubleValue(o.window));
+    RngSeedManager::SetRun(o.seed);
     Config::SetDefault("ns3::RoceQueuePair::CongestionControl", StringValue(o.control));
     const double empty = EmptyEventRate(ObjectFactory("ns3::PriorityQueueScheduler"), 5000);
     std::vector<std::vector<Result>> results(names.size());
