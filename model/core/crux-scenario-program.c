@@ -282,11 +282,14 @@ static void run_add(struct program_run *run, uint32_t index, const struct crux_p
 	};
 }
 
-static enum crux_status run_all(struct program_run *run, struct crux_sim_result **out,
+/* @p sink and @p parts may be NULL. */
+static enum crux_status run_all(const struct program_run *run, const struct crux_sink *sink,
+				const struct crux_part_sink *parts, struct crux_sim_result **out,
 				struct crux_error *err)
 {
-	const struct crux_sink sink = {pass_row, run};
-	const struct crux_part_sink parts = {pass_part, run};
+	struct program_run with = *run;
+	const struct crux_sink own_sink = {pass_row, &with};
+	const struct crux_part_sink own_parts = {pass_part, &with};
 	const struct crux_prog prog = {crux_topology_n_links(run->scn->topo),
 				       run->links,
 				       run->n_jobs,
@@ -294,7 +297,9 @@ static enum crux_status run_all(struct program_run *run, struct crux_sim_result 
 				       INFINITY,
 				       run->scn->options.seed};
 
-	return crux_progsim_run(&prog, run->sink ? &sink : NULL, run->parts ? &parts : NULL, out,
+	with.sink = sink;
+	with.parts = parts;
+	return crux_progsim_run(&prog, sink ? &own_sink : NULL, parts ? &own_parts : NULL, out,
 				err);
 }
 
@@ -319,7 +324,7 @@ enum crux_status scenario_run_programs(const struct crux_scenario *scn,
 				       const struct crux_part_sink *parts,
 				       struct crux_sim_result **out, struct crux_error *err)
 {
-	struct program_run run = {.scn = scn, .sink = sink, .parts = parts};
+	struct program_run run = {.scn = scn};
 	struct crux_sim_result *result = NULL;
 	enum crux_status status = run_allocate(&run, err);
 
@@ -328,7 +333,7 @@ enum crux_status scenario_run_programs(const struct crux_scenario *scn,
 		for (uint32_t i = 0; i < scn->n_jobs; i++)
 			if (!active || active[i])
 				run_add(&run, i, plan);
-		status = run_all(&run, &result, err);
+		status = run_all(&run, sink, parts, &result, err);
 	}
 	if (!status && (status = spread_jobs(&run, result, err)))
 		crux_sim_result_destroy(result);
@@ -422,15 +427,12 @@ static enum crux_status run_alone(const struct crux_scenario *scn, uint32_t inde
 	struct crux_sim_result *result = NULL;
 	enum crux_status status;
 
-	run->scn = scn;
-	run->sink = &sink;
-	run->parts = unbound ? &parts : NULL;
 	run->n_jobs = 0;
 	run_fill(run, NULL);
 	if (unbound)
 		free_network(run, &scn->jobs[index]);
 	run_add(run, index, NULL);
-	status = run_all(run, &result, err);
+	status = run_all(run, &sink, unbound ? &parts : NULL, &result, err);
 	crux_sim_result_destroy(result);
 	return status;
 }

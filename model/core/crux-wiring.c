@@ -116,13 +116,13 @@ static enum crux_status make_coll(struct build *b, const struct crux_op *op, str
 		.n = group->n,
 		.bytes = op->bytes,
 		.channels = op->channels,
-		.host = where,
-		.nic = where + group->n,
 	};
 	enum crux_status status;
 
 	if (!where)
 		return crux_fail(b->err, CRUX_NOMEM, "out of memory for group %s", group->name);
+	params.host = where;
+	params.nic = where + group->n;
 	for (i = 0; i < group->n; i++) {
 		struct crux_gpu_ref gpu = b->gpus[ranks[i]];
 
