@@ -266,7 +266,7 @@ static void copy(struct train_build *b, uint32_t group, uint64_t bytes,
 			     .direction = direction,
 			     .traffic = CRUX_TRAFFIC_STORAGE};
 
-	snprintf(op.name, sizeof(op.name), "%s", name);
+	snprintf(op.name, sizeof(op.name), "%.23s", name);
 	if (op.bytes)
 		train_op(b, &op);
 }

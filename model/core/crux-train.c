@@ -72,7 +72,7 @@ static enum crux_status read_sync(const struct value *v)
 	static const char *const words[] = {"ring", "tree", "direct", "hierarchical", "ps"};
 	static const enum crux_coll_alg algs[] = {CRUX_ALG_RING, CRUX_ALG_TREE, CRUX_ALG_DIRECT,
 						  CRUX_ALG_HIERARCHICAL, CRUX_ALG_DIRECT};
-	uint32_t i;
+	uint32_t i = 0;
 	enum crux_status status = word_of(v, words, 5, &i);
 
 	if (status)
@@ -85,7 +85,7 @@ static enum crux_status read_sync(const struct value *v)
 static enum crux_status read_grads(const struct value *v)
 {
 	static const char *const words[] = {"same", "fp32"};
-	uint32_t i;
+	uint32_t i = 0;
 	enum crux_status status = word_of(v, words, 2, &i);
 
 	if (!status) /* 0 until the precision is known */
