@@ -11,6 +11,8 @@
 #include "ns3/node.h"
 #include "ns3/uinteger.h"
 
+#include <algorithm>
+
 namespace ns3
 {
 
@@ -21,11 +23,6 @@ CruxFabric::Build(const crux_topology* topology,
                   crux_error* error)
 {
     NS_ABORT_MSG_IF(m_topology, "CruxFabric::Build is called once");
-    crux_status status = CheckNics(topology, error);
-    if (status != CRUX_OK)
-    {
-        return status;
-    }
     m_topology = topology;
     m_seed = fabricSeed;
     CreateNodes();
@@ -40,37 +37,13 @@ CruxFabric::Build(const crux_topology* topology,
     return CreateRoutes(router, error);
 }
 
-crux_status
-CruxFabric::CheckNics(const crux_topology* topology, crux_error* error)
-{
-    for (uint32_t i = 0; i < crux_topology_n_nodes(topology); i++)
-    {
-        const crux_node* node = crux_topology_node(topology, crux_node_id{i});
-        uint32_t n = 0;
-        uint32_t cables = 0;
-        const crux_link_id* out = crux_topology_out(topology, crux_node_id{i}, &n);
-        for (uint32_t k = 0; node->kind == CRUX_NODE_NIC && k < n; k++)
-        {
-            cables += crux_topology_link(topology, out[k])->kind == CRUX_LINK_NETWORK;
-        }
-        if (cables > 1)
-        {
-            return crux_fail(error,
-                             CRUX_INVALID,
-                             "NIC %s has %u cables: the packet level has NICs with one",
-                             node->name,
-                             cables);
-        }
-    }
-    return CRUX_OK;
-}
-
 void
 CruxFabric::CreateNodes()
 {
     m_nodes.resize(crux_topology_n_nodes(m_topology));
     m_nicNumbers.assign(m_nodes.size(), CRUX_NONE);
     m_ports.resize(crux_topology_n_links(m_topology));
+    m_nicOfLink.assign(m_ports.size(), CRUX_NONE);
     m_portNumbers.assign(m_ports.size(), CRUX_NONE);
     for (uint32_t h = 0; h < crux_topology_n_hosts(m_topology); h++)
     {
@@ -131,9 +104,10 @@ CruxFabric::CreateCable(crux_link_id forward)
         node->AddDevice(port);
         if (from->kind == CRUX_NODE_NIC)
         {
-            m_nicNumbers[facts->src.v] =
-                node->GetObject<RoceHost>()->AddNic(port,
-                                                    crux_topology_address(m_topology, facts->src));
+            // Every port of a NIC is a device of its own, all with the NIC's address.
+            const uint32_t ip = crux_topology_address(m_topology, facts->src);
+            m_nicOfLink[link.v] = node->GetObject<RoceHost>()->AddNic(port, ip);
+            m_nicNumbers[facts->src.v] = std::min(m_nicNumbers[facts->src.v], m_nicOfLink[link.v]);
         }
         else
         {
@@ -244,6 +218,12 @@ uint32_t
 CruxFabric::GetHostLinkNumber(crux_link_id link) const
 {
     return m_hostLinks[link.v];
+}
+
+uint32_t
+CruxFabric::GetNicNumber(crux_link_id link) const
+{
+    return m_nicOfLink[link.v];
 }
 
 uint32_t

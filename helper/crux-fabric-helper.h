@@ -99,6 +99,11 @@ class CruxFabric
      */
     uint32_t GetNicNumber(crux_node_id nic) const;
     /**
+     * \param link from a NIC to a switch
+     * \return number of that port of the NIC on its RoceHost
+     */
+    uint32_t GetNicNumber(crux_link_id link) const;
+    /**
      * \param link a network link
      * \return the port that sends on it; nullptr for intra-host links
      */
@@ -107,9 +112,6 @@ class CruxFabric
     const crux_topology* GetTopology() const;
 
   private:
-    /** \param topology to build from \param error one line \return CRUX_INVALID: a NIC with
-     * several cables */
-    static crux_status CheckNics(const crux_topology* topology, crux_error* error);
     void CreateNodes();                                               //!< hosts and switches
     void CreateHostLinks();                                           //!< links inside hosts
     void CreateCable(crux_link_id forward);                           //!< two ports and a channel
@@ -120,7 +122,8 @@ class CruxFabric
     NodeContainer m_hosts;                    //!< [hosts]
     NodeContainer m_switches;                 //!< network switches
     std::vector<Ptr<Node>> m_nodes;           //!< [topology nodes]: the ns-3 node it lies on
-    std::vector<uint32_t> m_nicNumbers;       //!< [topology nodes]
+    std::vector<uint32_t> m_nicNumbers;       //!< [topology nodes]: a NIC's first port
+    std::vector<uint32_t> m_nicOfLink;        //!< [links] of a NIC: its port's number
     std::vector<Ptr<RoceNetDevice>> m_ports;  //!< [links]
     std::vector<uint32_t> m_portNumbers;      //!< [links]: port number at the sending switch
     std::vector<uint32_t> m_hostLinks;        //!< [links]: number in the host's GpuHostLinks

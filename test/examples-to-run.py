@@ -8,6 +8,8 @@ cpp_examples = [
     ("crux-first", "True", "False"),
     ("crux-testbed --engine=flow --iterations=4 --picture=none", "True", "False"),
     ("crux-testbed --engine=packet --jobs=gpt:16,bert:8 --iterations=2 --scale=100 --picture=none", "True", "False"),
+    ("crux-testbed --engine=packet,flow --topology=clos:ports=2,hosts=4,uplinks=1 --jobs=gpt:32:2,bert:32:2 --scale=1000 --picture=none", "True", "False"),
+    ("crux-testbed --engine=packet,flow --jobs=gpt3-1.3b:32:tp=4:pp=2:micro=4:iterations=2,bert:8:3 --scale=200 --picture=none", "True", "False"),
     ("crux-search-serving --queries=300 --scale=1000 --jobs=gpt:16,bert:8", "True", "False"),
     ("crux-fig7 --uplink_gbps=60 --iterations=10 --seeds=2 --explore=1", "True", "False"),
     ("crux-fig21 --iterations=5", "True", "False"),
