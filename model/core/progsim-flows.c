@@ -66,6 +66,20 @@ static void drive_no_more(struct ps_run *r, uint32_t f)
 	ps_mark_host(r, flow->job, flow->host);
 }
 
+/* What moved at the old rate, and when the last bit will be through at the new one. */
+static void set_rate(struct ps_run *r, uint32_t f, double bps)
+{
+	struct ps_flow *flow = &r->flows[f];
+
+	flow->left_bits = fmax(0, flow->left_bits - flow->rate_bps * (r->now - flow->since_s));
+	flow->since_s = r->now;
+	flow->rate_bps = bps;
+	if (bps > 0)
+		crux_eventq_set(&r->queue, f, r->now + flow->left_bits / bps);
+	else
+		crux_eventq_clear(&r->queue, f);
+}
+
 /* Where the share of the threads is another now, the flows' limits are. */
 static void refresh_hosts(struct ps_run *r)
 {
@@ -80,9 +94,11 @@ static void refresh_hosts(struct ps_run *r)
 		h->factor = factor;
 		for (uint32_t f = h->flow; f != CRUX_NONE; f = r->flows[f].next) {
 			set_cap(r, j, &r->flows[f]);
-			/* So that the solver looks at the limit again. */
+			/* So that the solver looks at the limit again. It takes the rate for 0
+			 * meanwhile, and does not report one that stays 0. */
 			crux_maxmin_stop(r->solver, f);
 			crux_maxmin_start(r->solver, f);
+			set_rate(r, f, 0);
 		}
 	}
 	r->n_dirty_hosts = 0;
@@ -272,18 +288,7 @@ void ps_resolve(struct ps_run *r)
 
 	refresh_hosts(r);
 	changed = crux_maxmin_solve(r->solver, &n);
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t f = changed[i];
-		struct ps_flow *flow = &r->flows[f];
-
-		flow->left_bits =
-			fmax(0, flow->left_bits - flow->rate_bps * (r->now - flow->since_s));
-		flow->since_s = r->now;
-		flow->rate_bps = crux_maxmin_rate(r->solver, f);
-		if (flow->rate_bps > 0)
-			crux_eventq_set(&r->queue, f, r->now + flow->left_bits / flow->rate_bps);
-		else
-			crux_eventq_clear(&r->queue, f);
-	}
+	for (uint32_t i = 0; i < n; i++)
+		set_rate(r, changed[i], crux_maxmin_rate(r->solver, changed[i]));
 	r->resolve = false;
 }

@@ -494,6 +494,55 @@ static void cpu_shared(void)
 	}
 }
 
+/* A copy is one link away from memory; it shares that link with what its rank sends. */
+static uint32_t switch_and_memory(const struct rig *rig, const struct crux_conn *conn,
+				  uint32_t out[8])
+{
+	uint32_t n = one_switch(rig, conn, out);
+
+	return conn->dst_memory ? 1 : n;
+}
+
+/*
+ * A copy of the storage class of 2 MB (2 ms at 8 Gbit/s), driven by the host's one thread; 1 ms
+ * later a broadcast of 1 MB takes the link, and half of the thread. Neither is limited by it (1 us
+ * a message), so the broadcast has the link for 1 ms, the copy waits for it and ends at 3 ms.
+ */
+static void cpu_starved(void)
+{
+	struct rig rig = {.path = switch_and_memory, .ports = 64};
+	struct crux_prog_job job;
+	struct crux_prog prog = {128, links, 1, &job, INFINITY, 1};
+	struct crux_sim_result *result;
+	struct crux_error err;
+	uint32_t ranks[] = {0, 1}, late, copy;
+
+	set_links(128, 8e9, 0);
+	rig_program(&rig, 2);
+	rig.program->message_cpu_s = 1e-6;
+	rig.program->cpu_threads = 1;
+	rig_group(&rig, 1, ranks, "one");
+	rig_group(&rig, 2, ranks, "all");
+	copy = rig_op(&rig,
+		      (struct crux_op){.kind = CRUX_OP_COPY,
+				       .group = 0,
+				       .bytes = 2000000,
+				       .direction = CRUX_COPY_FROM_GPU,
+				       .traffic = CRUX_TRAFFIC_STORAGE},
+		      0, NULL);
+	late = rig_op(&rig, compute(0, 1e-3, "gap"), 0, NULL);
+	rig_op(&rig, collective(1, CRUX_BROADCAST, CRUX_ALG_DIRECT, 1000000, "bc"), 1, &late);
+	rig_wire(&rig);
+	job = rig_job(&rig, "starved", 1);
+	job.storage_level = 1;
+	result = rig_run(&prog, &err);
+	CHECK_NEAR(rig_part(2, 1)->end_s, 2e-3, 1e-12);
+	CHECK_NEAR(rig_part(copy, 0)->end_s, 3e-3, 1e-12);
+	CHECK_NEAR(result->link_bytes[0], 3e6, 1e-3);
+	crux_sim_result_destroy(result);
+	rig_free(&rig);
+}
+
 /* A program of many groups and collectives: layers of work, each with a collective. */
 static void many(struct rig *rig, uint32_t groups, uint32_t per_group, uint32_t layers,
 		 enum crux_coll_kind kind)
@@ -608,6 +657,7 @@ int main(void)
 	RUN(message_latency);
 	RUN(cpu_driven);
 	RUN(cpu_shared);
+	RUN(cpu_starved);
 	RUN(conservation);
 	RUN(big);
 	return DONE();
