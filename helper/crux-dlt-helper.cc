@@ -289,10 +289,11 @@ DltJobHelper::ConnectFlow(const CruxFabric& fabric,
     const crux_topology* topo = scenario->topo;
     const crux_node* src = crux_topology_node(topo, facts.src_nic);
     const crux_node* dst = crux_topology_node(topo, facts.dst_nic);
-    Ptr<RoceQueuePair> a =
-        fabric.GetRoceHost(src->host)->CreateQueuePair(fabric.GetNicNumber(facts.src_nic));
-    Ptr<RoceQueuePair> b =
-        fabric.GetRoceHost(dst->host)->CreateQueuePair(fabric.GetNicNumber(facts.dst_nic));
+    // The ports that the flow's first and last link in the network are of.
+    const crux_link_id out = facts.pre[facts.n_pre - 1];
+    const crux_link_id in = crux_link_reverse(facts.post[0]);
+    Ptr<RoceQueuePair> a = fabric.GetRoceHost(src->host)->CreateQueuePair(fabric.GetNicNumber(out));
+    Ptr<RoceQueuePair> b = fabric.GetRoceHost(dst->host)->CreateQueuePair(fabric.GetNicNumber(in));
     std::string why;
     for (const auto& qp : {a, b})
     {
@@ -371,13 +372,13 @@ DltJobHelper::ShareHosts(const CruxFabric& fabric,
         {
             continue;
         }
-        const auto [nicLink, fresh] =
-            m_nicLinks.emplace(std::make_pair(nic.v, end), host->GetNLinks());
+        const auto key = std::make_pair(nic.v, end);
+        const auto [link, fresh] = m_nicLinks.emplace(key, CRUX_NONE);
         if (fresh)
         {
-            host->AddLink(nicBps); // numbered as noted
+            link->second = host->AddLink(nicBps);
         }
-        executor->SetShare(conn, end, host, way, nicLink->second);
+        executor->SetShare(conn, end, host, way, link->second);
     }
 }
 
