@@ -11,9 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Parameters of a rank that ZeRO leaves on it when @p shards; sparse tables stay whole. */
-static double left_by_zero(const struct crux_train *t, const struct train_parameters *count,
-			   bool shards)
+double train_left_by_zero(const struct crux_train *t, const struct train_parameters *count,
+			  bool shards)
 {
 	double model = (double)t->tp, replicas = (double)t->dp;
 
@@ -102,10 +101,10 @@ static void stage_memory(const struct crux_train *t, uint32_t stage, struct crux
 	solid.sparse = 0;
 	memset(out, 0, sizeof(*out));
 	out->stage = stage;
-	out->parameters = element * left_by_zero(t, &count, t->zero == 3);
+	out->parameters = element * train_left_by_zero(t, &count, t->zero == 3);
 	out->gradients = t->gradient_bytes *
-			 (left_by_zero(t, &solid, t->zero == 3) + sparse_rows(t, &count));
-	out->optimiser = train_optimiser_bytes(t) * left_by_zero(t, &count, t->zero >= 1);
+			 (train_left_by_zero(t, &solid, t->zero == 3) + sparse_rows(t, &count));
+	out->optimiser = train_optimiser_bytes(t) * train_left_by_zero(t, &count, t->zero >= 1);
 	out->activations = element * batch * train_kept(t, first, end) *
 			   crux_train_in_flight(t, stage) * (1 - t->swap);
 	out->buffers = element *

@@ -203,7 +203,7 @@ static double optimiser_s(const struct train_build *b, const struct train_parame
 	uint32_t bytes = 24 + t->gradient_bytes + (element < 4 ? element : 0);
 
 	solid.sparse = 0;
-	n = (double)train_local(t, &solid) / (t->zero ? t->dp : 1);
+	n = train_left_by_zero(t, &solid, t->zero > 0);
 	n += met < (double)count->sparse ? met : (double)count->sparse;
 	return crux_gpu_time_s(t->gpu, t->precision, 0, bytes * n, n > 0, 1) / b->scale;
 }
@@ -272,17 +272,21 @@ static void copy(struct train_build *b, uint32_t group, uint64_t bytes,
 }
 
 /*
- * Parameters and optimiser state of a stage, spread over the iterations between checkpoints.
- * One replica writes; with a sharded optimiser each writes its shard.
+ * Parameters and optimiser state of a stage, all experts included, spread over the iterations
+ * between checkpoints. One replica writes, the ep that hold the experts write in equal parts; with
+ * a sharded optimiser each writes its shard.
  */
 static void checkpoint(struct train_build *b, uint32_t stage, uint32_t *ranks)
 {
 	const struct crux_train *t = b->train;
-	uint32_t writers = t->zero ? t->dp : 1, n = 0, d, i;
-	double state = (double)train_local(t, &b->whole[stage].count) *
-		       (crux_train_element_bytes(t) + train_optimiser_bytes(t));
+	uint32_t writers = t->zero ? t->dp : t->ep, n = 0, d, i;
+	struct crux_train all = *t;
+	double state;
 	char name[48];
 
+	all.ep = 1;
+	state = (double)train_local(&all, &b->whole[stage].count) *
+		(crux_train_element_bytes(t) + train_optimiser_bytes(t));
 	for (d = 0; d < writers; d++)
 		for (i = 0; i < t->tp; i++)
 			ranks[n++] = train_rank(t, i, d, stage);

@@ -40,6 +40,9 @@ void train_count(const struct crux_train *train, uint32_t first, uint32_t end,
 		 struct train_parameters *out);
 /** Parameters on the fullest rank: ceil(dense / tp) + sparse + ceil(experts / (tp ep)). */
 uint64_t train_local(const struct crux_train *train, const struct train_parameters *count);
+/** The same that ZeRO leaves on a rank when it @p shards; sparse tables stay whole. */
+double train_left_by_zero(const struct crux_train *train, const struct train_parameters *count,
+			  bool shards);
 /**
  * Where the piece that ends (exclusively) at @p end starts, going down to @p first: so many
  * layers that their gradients on a rank reach the bucket. Without a bucket: one layer with
