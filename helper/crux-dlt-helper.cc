@@ -354,29 +354,30 @@ DltJobHelper::ShareHosts(const CruxFabric& fabric,
         const uint32_t n = end ? flow.n_post : flow.n_pre;
         Ptr<GpuHostLinks> host = fabric.GetHostLinks(crux_topology_node(topo, nic)->host);
         std::vector<uint32_t> way;
-        double nicBps = 0;
+        double portBps = 0;
+        uint32_t port = CRUX_NONE; // the link between NIC and network
         for (uint32_t i = 0; i < n; i++)
         {
             const crux_link* facts = crux_topology_link(topo, links[i]);
             if (facts->kind == CRUX_LINK_NETWORK)
             {
-                nicBps = static_cast<double>(facts->rate_bps) *
-                         crux_goodput_factor(scenario->options.payload_bytes);
+                port = links[i].v;
+                portBps = static_cast<double>(facts->rate_bps) *
+                          crux_goodput_factor(scenario->options.payload_bytes);
             }
             else
             {
                 way.push_back(fabric.GetHostLinkNumber(links[i]));
             }
         }
-        if (way.empty() || nicBps <= 0)
+        if (way.empty() || port == CRUX_NONE)
         {
             continue;
         }
-        const auto key = std::make_pair(nic.v, end);
-        const auto [link, fresh] = m_nicLinks.emplace(key, CRUX_NONE);
+        const auto [link, fresh] = m_portLinks.emplace(port, CRUX_NONE);
         if (fresh)
         {
-            link->second = host->AddLink(nicBps);
+            link->second = host->AddLink(portBps);
         }
         executor->SetShare(conn, end, host, way, link->second);
     }

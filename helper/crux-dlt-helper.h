@@ -16,7 +16,6 @@
 
 #include <map>
 #include <memory>
-#include <utility>
 #include <vector>
 
 namespace ns3
@@ -139,8 +138,8 @@ class DltJobHelper
     std::vector<Ptr<RoceQueuePair>> m_receive;         //!< [n_flows]
     std::vector<uint32_t> m_job;                       //!< [n_flows] index of its job
     std::vector<bool> m_storage;                       //!< [n_flows] storage traffic
-    /// NIC and end (0 source, 1 destination): number of the host's link for the NIC's rate
-    std::map<std::pair<uint32_t, uint32_t>, uint32_t> m_nicLinks;
+    /// Link between a NIC's port and the network: number of the host's link for the port's rate
+    std::map<uint32_t, uint32_t> m_portLinks;
 };
 
 } // namespace ns3
