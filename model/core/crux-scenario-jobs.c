@@ -91,6 +91,10 @@ static enum crux_status parse_slow(char *text, const char *what, struct scenario
 		if (status)
 			return status;
 		slow.rank = (uint32_t)rank;
+		for (size_t i = 0; i < item->n_slow; i++)
+			if (item->slow[i].rank == slow.rank)
+				return crux_fail(err, CRUX_DUPLICATE, "%s: rank %u is given twice",
+						 what, slow.rank);
 		item->slow[item->n_slow++] = slow;
 		text = rest;
 	}
@@ -261,6 +265,10 @@ static enum crux_status parse_job(char *text, struct scenario_requests *all, str
 		status = crux_text_add(&others, err, "%s", "");
 	if (!status)
 		status = parse_keys(keys, text, &item, &others, err);
+	if (!status && !(item.stop_s > item.arrival_s))
+		status = crux_fail(err, CRUX_RANGE,
+				   "jobs: stop of %.40s: %g s is not after its arrival at %g s",
+				   text, item.stop_s, item.arrival_s);
 	if (!status && (others.length || crux_model_find(text, &item.model, NULL)))
 		status = parse_program(text, others.text, &item, err);
 	crux_free(others.text);

@@ -23,7 +23,7 @@
  * crux-train.h ("llama-7b:64:tp=8:pp=2:micro=16") and crux-gnn.h. Keys of every job:
  *   iterations=N
  *   arrival=S       when it comes, seconds (default 0)
- *   stop=S          killed at this time, seconds
+ *   stop=S          killed at this time, seconds, after its arrival
  *   jitter=R        relative standard deviation of computation times, 0..1
  *   slow=RxF+...    rank R computes F >= 1 times as long (a straggler)
  *   place=H/A-B+... ranks in this order on GPUs A to B of host H, ...; else by the policy

@@ -330,6 +330,9 @@ static void faults_are_named(void)
 	wrong("gpt:8:slow=1", CRUX_SYNTAX, "RANKxFACTOR");
 	wrong("gpt:8:jitter=2", CRUX_RANGE, "jitter");
 	wrong("gpt:8:arrival=-1", CRUX_RANGE, "arrival");
+	wrong("gpt:8:stop=0", CRUX_RANGE, "stop of gpt: 0 s is not after its arrival at 0 s");
+	wrong("gpt:8:stop=1:arrival=1", CRUX_RANGE, "1 s is not after its arrival at 1 s");
+	wrong("gpt:8:slow=3x2+3x2", CRUX_DUPLICATE, "slow of gpt: rank 3 is given twice");
 	wrong("gpt:16:tp=3", CRUX_INVALID, "16");
 	wrong("gtp:16", CRUX_NOT_FOUND, "gpt");
 	wrong("gpt:16:nokey=1", CRUX_UNKNOWN_KEY, "nokey");
