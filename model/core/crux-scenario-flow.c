@@ -104,15 +104,11 @@ static void run_clear(struct flow_run *run)
 static enum crux_status run_allocate(struct flow_run *run, struct crux_error *err)
 {
 	const struct crux_scenario *scn = run->scn;
-	size_t hops = 0;
-	uint32_t f;
 
-	for (f = 0; f < scn->n_flows; f++)
-		hops += crux_flow_hops(&scn->flows[f]);
 	run->job_of = crux_array(scn->n_jobs, sizeof(*run->job_of));
 	run->jobs = crux_zeroed(scn->n_jobs, sizeof(*run->jobs));
 	run->flows = crux_zeroed(scn->n_flows, sizeof(*run->flows));
-	run->hops = crux_array(hops, sizeof(*run->hops));
+	run->hops = crux_array(scenario_count_hops(scn), sizeof(*run->hops));
 	run->links = crux_array(crux_topology_n_links(scn->topo), sizeof(*run->links));
 	if (!run->job_of || !run->jobs || !run->flows || !run->hops || !run->links)
 		return crux_fail(err, CRUX_NOMEM, "out of memory for a run of %u flows",
@@ -120,25 +116,45 @@ static enum crux_status run_allocate(struct flow_run *run, struct crux_error *er
 	return CRUX_OK;
 }
 
-static void run_fill(struct flow_run *run, const struct crux_plan *plan, const bool *active)
+void scenario_fill_links(const struct crux_scenario *scn, struct crux_sim_link *links)
 {
-	const struct crux_scenario *scn = run->scn;
-	uint32_t *hop = run->hops, i, h;
-
-	for (i = 0; i < crux_topology_n_links(scn->topo); i++) {
+	for (uint32_t i = 0; i < crux_topology_n_links(scn->topo); i++) {
 		struct crux_link_id id = {i};
 
-		run->links[i].bps = crux_scenario_link_bps(scn, id);
-		run->links[i].alpha_s = crux_scenario_link_alpha_s(scn, id);
+		links[i].bps = crux_scenario_link_bps(scn, id);
+		links[i].alpha_s = crux_scenario_link_alpha_s(scn, id);
 	}
-	for (i = 0; i < scn->n_flows; i++) {
+}
+
+size_t scenario_count_hops(const struct crux_scenario *scn)
+{
+	size_t hops = 0;
+
+	for (uint32_t f = 0; f < scn->n_flows; f++)
+		hops += crux_flow_hops(&scn->flows[f]);
+	return hops;
+}
+
+void scenario_fill_flows(const struct crux_scenario *scn, const struct crux_plan *plan,
+			 struct crux_sim_flow *flows, uint32_t *hop)
+{
+	for (uint32_t i = 0; i < scn->n_flows; i++) {
 		const struct crux_flow *flow = &scn->flows[i];
 		uint32_t n = crux_flow_hops(flow);
 
-		run->flows[i] = (struct crux_sim_flow){(double)flow->bytes, hop, n, flow->steps};
-		for (h = 0; h < n; h++)
-			*hop++ = crux_flow_link(flow, plan->flows[i].candidate, h).v;
+		flows[i] = (struct crux_sim_flow){(double)flow->bytes, hop, n, flow->steps};
+		for (uint32_t h = 0; h < n; h++)
+			*hop++ = crux_flow_link(flow, candidate_of(scn, plan, i), h).v;
 	}
+}
+
+static void run_fill(struct flow_run *run, const struct crux_plan *plan, const bool *active)
+{
+	const struct crux_scenario *scn = run->scn;
+	uint32_t i;
+
+	scenario_fill_links(scn, run->links);
+	scenario_fill_flows(scn, plan, run->flows, run->hops);
 	for (i = 0; i < scn->n_jobs; i++) {
 		const struct crux_job *job = &scn->jobs[i];
 
@@ -159,17 +175,16 @@ static void run_fill(struct flow_run *run, const struct crux_plan *plan, const b
 	}
 }
 
-/* Give the result a row for every job of the scenario; inactive ones are zero. */
-static enum crux_status spread_jobs(const struct flow_run *run, struct crux_sim_result *result,
-				    struct crux_error *err)
+enum crux_status scenario_spread_jobs(const struct crux_scenario *scn, const uint32_t *job_of,
+				      uint32_t n_jobs, struct crux_sim_result *result,
+				      struct crux_error *err)
 {
-	struct crux_sim_job_result *jobs = crux_zeroed(run->scn->n_jobs, sizeof(*jobs));
-	uint32_t i;
+	struct crux_sim_job_result *jobs = crux_zeroed(scn->n_jobs, sizeof(*jobs));
 
 	if (!jobs)
 		return crux_fail(err, CRUX_NOMEM, "out of memory for the results");
-	for (i = 0; i < run->n_jobs; i++)
-		jobs[run->job_of[i]] = result->jobs[i];
+	for (uint32_t i = 0; i < n_jobs; i++)
+		jobs[job_of[i]] = result->jobs[i];
 	crux_free(result->jobs);
 	result->jobs = jobs;
 	return CRUX_OK;
@@ -222,7 +237,7 @@ enum crux_status crux_scenario_run_flow(const struct crux_scenario *scn,
 					run.jobs, INFINITY};
 		status = crux_flowsim_run(&sim, sink ? &own : NULL, &result, err);
 	}
-	if (!status && (status = spread_jobs(&run, result, err)))
+	if (!status && (status = scenario_spread_jobs(scn, run.job_of, run.n_jobs, result, err)))
 		crux_sim_result_destroy(result);
 	if (!status)
 		*out = result;

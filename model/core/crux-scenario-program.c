@@ -184,15 +184,11 @@ static void run_clear(struct program_run *run)
 static enum crux_status run_allocate(struct program_run *run, struct crux_error *err)
 {
 	const struct crux_scenario *scn = run->scn;
-	size_t hops = 0;
-	uint32_t f;
 
-	for (f = 0; f < scn->n_flows; f++)
-		hops += crux_flow_hops(&scn->flows[f]);
 	run->job_of = crux_array(scn->n_jobs, sizeof(*run->job_of));
 	run->jobs = crux_zeroed(scn->n_jobs, sizeof(*run->jobs));
 	run->conns = crux_zeroed(scn->n_flows, sizeof(*run->conns));
-	run->hops = crux_array(hops, sizeof(*run->hops));
+	run->hops = crux_array(scenario_count_hops(scn), sizeof(*run->hops));
 	run->links = crux_array(crux_topology_n_links(scn->topo), sizeof(*run->links));
 	if (!run->job_of || !run->jobs || !run->conns || !run->hops || !run->links)
 		return crux_fail(err, CRUX_NOMEM, "out of memory for a run of %u connections",
@@ -200,27 +196,11 @@ static enum crux_status run_allocate(struct program_run *run, struct crux_error 
 	return CRUX_OK;
 }
 
-/* @p plan NULL: the hash's paths, level 0. */
+/* @p plan NULL: the hash's paths. */
 static void run_fill(struct program_run *run, const struct crux_plan *plan)
 {
-	const struct crux_scenario *scn = run->scn;
-	uint32_t *hop = run->hops, i, h;
-
-	for (i = 0; i < crux_topology_n_links(scn->topo); i++) {
-		struct crux_link_id id = {i};
-
-		run->links[i].bps = crux_scenario_link_bps(scn, id);
-		run->links[i].alpha_s = crux_scenario_link_alpha_s(scn, id);
-	}
-	for (i = 0; i < scn->n_flows; i++) {
-		const struct crux_flow *flow = &scn->flows[i];
-		uint32_t n = crux_flow_hops(flow);
-		uint32_t c = plan ? plan->flows[i].candidate : flow->ecmp_candidate;
-
-		run->conns[i] = (struct crux_sim_flow){(double)flow->bytes, hop, n, 1};
-		for (h = 0; h < n; h++)
-			*hop++ = crux_flow_link(flow, c, h).v;
-	}
+	scenario_fill_links(run->scn, run->links);
+	scenario_fill_flows(run->scn, plan, run->conns, run->hops);
 }
 
 /* Connections of an operation: lanes, or ranks of a copy. */
@@ -303,21 +283,6 @@ static enum crux_status run_all(const struct program_run *run, const struct crux
 				err);
 }
 
-/* Give the result a row for every job of the scenario; inactive ones are zero. */
-static enum crux_status spread_jobs(const struct program_run *run, struct crux_sim_result *result,
-				    struct crux_error *err)
-{
-	struct crux_sim_job_result *jobs = crux_zeroed(run->scn->n_jobs, sizeof(*jobs));
-
-	if (!jobs)
-		return crux_fail(err, CRUX_NOMEM, "out of memory for the results");
-	for (uint32_t i = 0; i < run->n_jobs; i++)
-		jobs[run->job_of[i]] = result->jobs[i];
-	crux_free(result->jobs);
-	result->jobs = jobs;
-	return CRUX_OK;
-}
-
 enum crux_status scenario_run_programs(const struct crux_scenario *scn,
 				       const struct crux_plan *plan, const bool *active,
 				       const struct crux_sink *sink,
@@ -335,7 +300,7 @@ enum crux_status scenario_run_programs(const struct crux_scenario *scn,
 				run_add(&run, i, plan);
 		status = run_all(&run, sink, parts, &result, err);
 	}
-	if (!status && (status = spread_jobs(&run, result, err)))
+	if (!status && (status = scenario_spread_jobs(scn, run.job_of, run.n_jobs, result, err)))
 		crux_sim_result_destroy(result);
 	if (!status)
 		*out = result;

@@ -53,6 +53,17 @@ void scenario_requests_clear(struct scenario_requests *all);
 /* Does it run a program rather than the simple computation and all-reduce? */
 bool scenario_needs_program(const struct scenario_request *item);
 
+/* What both runs of the flow level give their engine: links, and flows with their paths in hops. */
+void scenario_fill_links(const struct crux_scenario *scn, struct crux_sim_link *links);
+size_t scenario_count_hops(const struct crux_scenario *scn);
+/* @p plan NULL: the hash's paths. @p hop: [scenario_count_hops()]. */
+void scenario_fill_flows(const struct crux_scenario *scn, const struct crux_plan *plan,
+			 struct crux_sim_flow *flows, uint32_t *hop);
+/* From rows of the n_jobs jobs that ran to rows of all; those that did not are zero. */
+enum crux_status scenario_spread_jobs(const struct crux_scenario *scn, const uint32_t *job_of,
+				      uint32_t n_jobs, struct crux_sim_result *result,
+				      struct crux_error *err);
+
 /* Programs and wirings of all jobs; before flows are made. @p all: their requests. */
 enum crux_status scenario_make_programs(struct crux_scenario *scn,
 					const struct scenario_requests *all,
