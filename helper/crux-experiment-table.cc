@@ -32,6 +32,28 @@ Put(std::ostream& os, const char* format, Args... args)
 }
 
 /**
+ * A number as a cell of a table, "-" where there is none.
+ * \param width characters
+ * \param decimals behind the point
+ * \param value NAN: none
+ * \return the cell
+ */
+std::string
+Cell(int width, int decimals, double value)
+{
+    char cell[64];
+    if (std::isfinite(value))
+    {
+        std::snprintf(cell, sizeof(cell), "%*.*f", width, decimals, value);
+    }
+    else
+    {
+        std::snprintf(cell, sizeof(cell), "%*s", width, "-");
+    }
+    return cell;
+}
+
+/**
  * The jobs to list: all, or the first and a line that says how many more there are.
  * \param n jobs
  * \return how many to list
@@ -92,15 +114,22 @@ PrintCollectives(std::ostream& os,
 }
 
 /**
- * One run as a table.
+ * Utilisation of a run, as far as a job ended in it.
  * \param os where to
- * \param scenario its scenario
  * \param run the run
  */
 void
-PrintRun(std::ostream& os, const crux_scenario* scenario, const CruxExperimentRun& run)
+PrintUtilisation(std::ostream& os, const CruxExperimentRun& run)
 {
     const crux_summary* s = run.summary.get();
+    if (!std::isfinite(s->first_end_s))
+    {
+        Put(os,
+            "\n%s level, %s: no job ended by itself, so there is no GPU utilisation\n",
+            run.engine.c_str(),
+            run.policy.c_str());
+        return;
+    }
     Put(os,
         "\n%s level, %s: GPU utilisation %.2f %% of the allocated GPUs until the first job ends "
         "at %.3f ms\n",
@@ -113,6 +142,19 @@ PrintRun(std::ostream& os, const crux_scenario* scenario, const CruxExperimentRu
         100 * s->cluster_utilisation,
         100 * s->utilisation_to_last,
         1e3 * s->last_end_s);
+}
+
+/**
+ * One run as a table.
+ * \param os where to
+ * \param scenario its scenario
+ * \param run the run
+ */
+void
+PrintRun(std::ostream& os, const crux_scenario* scenario, const CruxExperimentRun& run)
+{
+    const crux_summary* s = run.summary.get();
+    PrintUtilisation(os, run);
     Put(os,
         "  %-14s %5s %5s %6s %14s %8s %12s %8s\n",
         "job",
@@ -131,15 +173,15 @@ PrintRun(std::ostream& os, const crux_scenario* scenario, const CruxExperimentRu
         const crux_job_summary& job = s->jobs[j];
         const crux_job_summary& alone = run.alone[j];
         Put(os,
-            "  %-14s %5u %5u %6llu %14.4f %8.3f %12.3f %8.3f\n",
+            "  %-14s %5u %5u %6llu %s %s %s %s\n",
             scenario->jobs[j].name,
             scenario->jobs[j].n_gpus,
             run.plan->jobs[j].level,
             static_cast<unsigned long long>(job.iterations),
-            1e3 * job.mean_iteration_s,
-            job.mean_iteration_s / alone.mean_iteration_s,
-            1e3 * job.jct_s,
-            job.jct_s / alone.jct_s);
+            Cell(14, 4, 1e3 * job.mean_iteration_s).c_str(),
+            Cell(8, 3, job.mean_iteration_s / alone.mean_iteration_s).c_str(),
+            Cell(12, 3, 1e3 * job.jct_s).c_str(),
+            Cell(8, 3, job.jct_s / alone.jct_s).c_str());
     }
     if (Listed(n) < n)
     {
@@ -151,7 +193,7 @@ PrintRun(std::ostream& os, const crux_scenario* scenario, const CruxExperimentRu
     {
         os << "  warning: " << warning << "\n";
     }
-    if (run.engine == "packet")
+    if (run.engine == "packet" && run.stats.packetHops > 0)
     {
         Put(os,
             "  %.3g packet-hops in %.2f s: %.0f packet-hops per wall second, %.2f events each\n",
@@ -180,6 +222,10 @@ PrintComparison(std::ostream& os, const std::vector<CruxExperimentRun>& runs)
         }
         double from = base->summary->utilisation;
         double to = run.summary->utilisation;
+        if (!std::isfinite(to / from))
+        {
+            continue; // in one of the two no job ended
+        }
         Put(os,
             "\n%s level: %s against %s: GPU utilisation %.2f %% -> %.2f %% (%+.2f points, %+.2f %% "
             "relative)\n",
@@ -214,6 +260,7 @@ PrintAgreement(std::ostream& os,
             }
             double together = 0;
             double alone = 0;
+            bool compared = false;
             for (uint32_t j = 0; j < scenario->n_jobs; j++)
             {
                 double t =
@@ -221,6 +268,12 @@ PrintAgreement(std::ostream& os,
                 double s = a.alone[j].mean_iteration_s / b.alone[j].mean_iteration_s - 1;
                 together = std::fabs(t) > std::fabs(together) ? t : together;
                 alone = std::fabs(s) > std::fabs(alone) ? s : alone;
+                compared = compared || std::isfinite(t);
+            }
+            if (!compared)
+            {
+                Put(os, "%s: no job ended an iteration at both levels\n", a.policy.c_str());
+                continue;
             }
             Put(os,
                 "%s: packet against flow level, largest difference in a job's iteration time: "
