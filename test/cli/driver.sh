@@ -35,7 +35,7 @@ done
 
 out=$("$root/crux" run --build-dir="$build" no-such-program 2>&1)
 rc=$?
-[ $rc != 0 ] && [ "$(wc -l <<< "$out")" = 1 ] && grep -q 'Known: crux-first' <<< "$out"
+[ $rc != 0 ] && [ "$(wc -l <<< "$out")" = 1 ] && grep -q 'Known: crux-.* crux-first ' <<< "$out"
 result 'an unknown program is refused in one line that lists the known ones' $?
 
 "$root/crux" help | grep 'demo' > /dev/null

@@ -31,10 +31,10 @@ for r in range(int(n_runs)):
         for i in range(9):
             ready = t + compute / 2
             end = max(t + compute, ready + communicate)
-            row = [r + 1, j, i, t, t + compute, ready, ready + communicate, end]
-            db.execute("INSERT INTO iteration VALUES(?,?,?,?,?,?,?,?)", row)
+            row = [r + 1, j, i, t, t + compute, ready, ready + communicate, end, compute]
+            db.execute("INSERT INTO iteration VALUES(?,?,?,?,?,?,?,?,?)", row)
             t = end
         mean = t / 9
-        row = [r + 1, j, 9, 1, mean, t, 1, 0, mean / (1.5 * compute), 1]
-        db.execute("INSERT INTO job_summary VALUES(?,?,?,?,?,?,?,?,?,?)", row)
+        row = [r + 1, j, 9, 1, mean, t, 1, 0, mean / (1.5 * compute), 1, None]
+        db.execute("INSERT INTO job_summary VALUES(?,?,?,?,?,?,?,?,?,?,?)", row)
 db.commit()
