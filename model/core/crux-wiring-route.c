@@ -38,7 +38,7 @@ static enum crux_status find_end(const struct route *r, const struct crux_conn *
 	if (out->node.v == CRUX_NONE)
 		return crux_fail(r->err, CRUX_UNREACHABLE,
 				 "host %s has no CPU in this topology, so no host memory to copy "
-				 "from or to",
+				 "from or to: topology key cpus=1",
 				 host->name);
 	return CRUX_OK;
 }

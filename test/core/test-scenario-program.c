@@ -256,6 +256,7 @@ static void graph_network(void)
 	crux_scenario_destroy(scn);
 	CHECK(!make("testbed", "gnn:8", &err));
 	CHECK(strstr(err.text, "has no CPU") != NULL);
+	CHECK(strstr(err.text, "topology key cpus=1") != NULL);
 }
 
 /*
