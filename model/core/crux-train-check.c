@@ -57,6 +57,11 @@ static enum crux_status check_product(const struct crux_train *t, struct crux_er
 			return crux_fail(err, CRUX_INVALID,
 					 "%s: tp %u x pp %u = %llu GPUs are needed, but it has %u",
 					 name, t->tp, t->pp, (unsigned long long)model, t->gpus);
+		if (t->dp)
+			return crux_fail(err, CRUX_INVALID,
+					 "%s: tp %u x pp %u x dp %u = %llu, but it has %u GPUs",
+					 name, t->tp, t->pp, t->dp,
+					 (unsigned long long)(model * t->dp), t->gpus);
 		return crux_fail(err, CRUX_INVALID,
 				 "%s: tp %u x pp %u x dp is not %u GPUs: %u is not a multiple of "
 				 "%llu",

@@ -183,6 +183,7 @@ struct key {
 static const struct key keys[] = {
 	{"tp", KEY_U32, AT(tp), 1, MAX_GPUS, NULL},
 	{"pp", KEY_U32, AT(pp), 1, MAX_GPUS, NULL},
+	{"dp", KEY_U32, AT(dp), 1, MAX_GPUS, NULL},
 	{"ep", KEY_U32, AT(ep), 1, MAX_GPUS, NULL},
 	{"micro", KEY_U32, AT(micro), 1, MAX_MICRO, NULL},
 	{"batch", KEY_U32, AT(batch), 1, 1 << 24, NULL},
@@ -351,7 +352,7 @@ enum crux_status crux_train_parse(const char *text, struct crux_train *out, stru
 			train.batch = train.net->batch;
 		if (!train.gradient_bytes)
 			train.gradient_bytes = crux_train_element_bytes(&train);
-		if (train.gpus % ((uint64_t)train.tp * train.pp) == 0)
+		if (!train.dp && train.gpus % ((uint64_t)train.tp * train.pp) == 0)
 			train.dp = (uint32_t)(train.gpus / ((uint64_t)train.tp * train.pp));
 		status = train_check(&train, err);
 	}

@@ -11,6 +11,7 @@
  * ones are errors that list the known ones. Formulas of every switch: doc/jobs.md.
  *
  *  - tp, pp, ep (1): tensor, pipeline, expert parallelism; dp = GPUs / (tp x pp); ep divides dp
+ *  - dp (from the above): data parallelism; if given, tp x pp x dp must be the GPUs
  *  - micro (1): micro-batches of an iteration
  *  - batch (model's): samples of a micro-batch, on each data-parallel replica
  *  - accumulate (1): so many times micro before one synchronisation; pp = 1 only

@@ -67,6 +67,9 @@ static void every_key(void)
 	CHECK_STR(t.drive->name, "gpu-hw");
 	CHECK_U64(t.iterations, 9);
 	crux_train_clear(&t);
+	t = train_of("llama-7b:64:tp=8:pp=2:dp=4");
+	CHECK_U64(t.dp, 4);
+	crux_train_clear(&t);
 	t = train_of("gpt:8:sync=ps:storage=own");
 	CHECK_STR(t.storage, "");
 	CHECK(t.parameter_server);
@@ -98,6 +101,8 @@ static void errors(void)
 		/* Products, with numbers. */
 		{"llama-7b:64:tp=3", CRUX_INVALID,
 		 "tp 3 x pp 1 x dp is not 64 GPUs: 64 is not a multiple of 3"},
+		{"llama-7b:64:tp=8:pp=2:dp=8", CRUX_INVALID,
+		 "tp 8 x pp 2 x dp 8 = 128, but it has 64 GPUs"},
 		{"llama-7b:8:tp=8:pp=2", CRUX_INVALID,
 		 "tp 8 x pp 2 = 16 GPUs are needed, but it has 8"},
 		{"mixtral-8x7b:24:ep=16", CRUX_INVALID, "ep 16 does not divide dp 24"},
