@@ -90,7 +90,7 @@ static void errors(void)
 		{"lama-7b:8", CRUX_NOT_FOUND, "nearest: llama-7b"},
 		{"llama-7b:8:tp", CRUX_SYNTAX, "\"tp\" is not key=value"},
 		{"llama-7b:8:", CRUX_SYNTAX, "\"\" is not key=value"},
-		{"llama-7b:8:tq=2", CRUX_UNKNOWN_KEY, "unknown key \"tq\"; known: tp, pp, ep, "},
+		{"llama-7b:8:tq=2", CRUX_UNKNOWN_KEY, "unknown key \"tq\"; known: tp, pp, dp, ep, "},
 		{"llama-7b:8:tp=2:tp=2", CRUX_DUPLICATE, "tp is given twice"},
 		{"llama-7b:8:tp=0", CRUX_RANGE, "llama-7b: tp: 0"},
 		{"llama-7b:8:zero=2", CRUX_NOT_FOUND, "zero: unknown \"2\"; known: 0, 1, 3"},
