@@ -11,8 +11,9 @@
 #include "ns3/crux-classes.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 #include <memory>
-#include <new>
 #include <vector>
 
 namespace ns3
@@ -240,7 +241,9 @@ RoceFrame::New()
     RoceFrame* frame = g_pool.free;
     g_pool.free = frame->next;
     g_pool.outstanding++;
-    return new (frame) RoceFrame(); // in place; Free has left no reference in it
+    // Most frames are single; Free has left no reference in the frame.
+    std::memset(static_cast<void*>(frame), 0, offsetof(RoceFrame, unit));
+    return frame;
 }
 
 void
@@ -275,7 +278,7 @@ RoceFrame::Split(uint32_t keep)
     const bool last = opcode == ROCE_SEND_LAST || opcode == ROCE_SEND_ONLY;
     RoceFrame* rest = New();
     *rest = *this; // a train has neither packet nor telemetry
-    rest->more = packets - keep - 1;
+    rest->more = static_cast<uint16_t>(packets - keep - 1);
     rest->wireBytes -= keep * unit;
     rest->payload -= keep * (unit - ROCE_OVERHEAD);
     rest->psn = (psn + keep) & 0xffffff;
@@ -284,7 +287,7 @@ RoceFrame::Split(uint32_t keep)
     const int64_t step = spanPs / more;
     rest->spanPs -= keep * step;
     spanPs = (keep - 1) * step;
-    more = keep - 1;
+    more = static_cast<uint16_t>(keep - 1);
     wireBytes = keep * unit;
     payload = keep * (unit - ROCE_OVERHEAD);
     opcode = first ? ROCE_SEND_FIRST : ROCE_SEND_MIDDLE;
@@ -292,7 +295,7 @@ RoceFrame::Split(uint32_t keep)
     tailPs = headPs + more * gap;
     if (marked > 0)
     {
-        marked = std::min(marked, keep);
+        marked = static_cast<uint16_t>(std::min<uint32_t>(marked, keep));
         rest->marked -= marked;
         rest->ecn = rest->marked ? ROCE_CE : ROCE_ECT0;
     }

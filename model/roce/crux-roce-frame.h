@@ -121,9 +121,10 @@ struct RoceTelemetry
 
 /**
  * \brief A frame on the packet level: header fields in host order, no bytes.
- * Made by RoceFrame::New and given back by RoceFrame::Free; intrusive, pooled.
+ * Made by RoceFrame::New and given back by RoceFrame::Free; intrusive, pooled. Two cache lines,
+ * of which a single frame uses little more than one and a half.
  */
-struct RoceFrame
+struct alignas(64) RoceFrame
 {
     /** \name Place in the simulator (not on the wire) @{ */
     RoceFrame* next;          //!< next of the queue or link that holds the frame
@@ -136,6 +137,7 @@ struct RoceFrame
     uint32_t ingress;         //!< port of arrival at the switch that holds it
     uint8_t cls;              //!< traffic class (0..7), set from the DSCP at every node
     bool lossless;            //!< how the switch that holds it has counted it
+    uint16_t more;            //!< a train: packets behind the first (psn and opcode's begin)
     /** @} */
 
     /** \name Ethernet and IPv4 @{ */
@@ -164,10 +166,9 @@ struct RoceFrame
     uint16_t quanta;      //!< timer of every enabled class, in 512 bit times; 0 resumes
     /** @} */
 
-    /** \name Trains; all 0 in a single frame @{ */
-    uint32_t more;   //!< packets behind the first, which opcode (of all together) and psn describe
+    /** \name Trains; what stands behind `marked` a single frame has not @{ */
+    uint16_t marked; //!< packets marked CE
     uint32_t unit;   //!< wire bytes of each packet but the last
-    uint32_t marked; //!< packets marked CE
     int64_t spanPs;  //!< from the first packet to the last at the sender's rate, ps
     int64_t headPs;  //!< when the first packet is complete at the end of the link, ps
     int64_t tailPs;  //!< when the last one is, ps
@@ -187,7 +188,7 @@ struct RoceFrame
      */
     RoceFrame* Split(uint32_t keep);
 
-    /** \return a frame with every field zero */
+    /** \return a frame with every field zero but those that only trains have */
     static RoceFrame* New();
     /** \param frame one made by New, not in any queue */
     static void Free(RoceFrame* frame);

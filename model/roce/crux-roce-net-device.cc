@@ -499,7 +499,7 @@ void
 RoceNetDevice::MarkCe(RoceFrame& frame, uint32_t packets)
 {
     frame.ecn = ROCE_CE;
-    frame.marked = packets;
+    frame.marked = static_cast<uint16_t>(packets);
     m_counters.ecnMarks += packets;
     m_traceMark(frame);
 }

@@ -543,6 +543,11 @@ class RoceNetDevice : public NetDevice
     bool m_freePending{false};      //!< the "port free" event is scheduled
     bool m_sends{false};            //!< has a cable, cut or not at a NIC, whole at a switch
     uint8_t m_drr{0};               //!< bit c: class c is in deficit round robin
+    int64_t m_trainUntilPs{0};      //!< until then the train being sent can be cut
+    int64_t m_arrivalAt{0};         //!< when the head of m_inFlight is due
+    int64_t m_freeAt{0};            //!< when the "port free" event is due
+    uint32_t m_arrivalStrays{0};    //!< arrival events pending that others have replaced
+    uint32_t m_freeStrays{0};       //!< "port free" events pending that others have replaced
     RoceFrameFifo m_inFlight;       //!< frames on their way to this end
     std::array<RoceFrameFifo, ROCE_CLASSES + 1> m_queue;   //!< waiting frames; 8: PFC
     std::array<uint64_t, ROCE_CLASSES + 1> m_queueBytes{}; //!< their bytes
@@ -551,14 +556,9 @@ class RoceNetDevice : public NetDevice
     Ptr<RoceEvent> m_paceEvent;                            //!< a paced queue pair may send
     Ptr<RoceEvent> m_pauseEvent;                           //!< a pause takes effect or expires
     Ptr<RoceEvent> m_refreshEvent;                         //!< pauses sent must be refreshed
-    int64_t m_arrivalAt{0};                                //!< when the head of m_inFlight is due
-    int64_t m_freeAt{0};                                   //!< when the "port free" event is due
-    uint32_t m_arrivalStrays{0}; //!< arrival events pending that others have replaced
-    uint32_t m_freeStrays{0};    //!< "port free" events pending that others have replaced
-    RocePortCounters m_counters; //!< counters
+    RocePortCounters m_counters;                           //!< counters
 
     // The train being sent (crux-roce-train.h).
-    int64_t m_trainUntilPs{0};         //!< until then it can be cut
     RoceFrame* m_train{nullptr};       //!< it; valid until then
     RoceQueuePair* m_trainQp{nullptr}; //!< whose it is, at a NIC
     int64_t m_trainStartPs{0};         //!< start of its first packet, moved on by what has passed

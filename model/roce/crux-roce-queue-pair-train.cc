@@ -116,7 +116,7 @@ RoceQueuePair::Extend(RoceFrame* frame, const Message& message, uint64_t packets
     const uint64_t i = m_next - message.firstSeq;
     const bool last = i + packets == message.packets;
     const uint64_t bytes = last ? message.bytes - i * m_payload : packets * m_payload;
-    frame->more = static_cast<uint32_t>(packets - 1);
+    frame->more = static_cast<uint16_t>(packets - 1);
     frame->unit = m_payload + ROCE_OVERHEAD;
     frame->payload = static_cast<uint32_t>(bytes);
     frame->wireBytes = static_cast<uint32_t>(bytes + packets * ROCE_OVERHEAD);
