@@ -13,7 +13,9 @@
  *    inside its level (storage_level for the storage class), strict priority between levels. A
  *    lane is complete at its last bit plus steps x repeat x (latency of its links +
  *    message_latency_s of the program); a lane of 0 bytes, or over no links, after that time alone.
- *    A rank's part ends with the last of its lanes, in and out.
+ *    On a flat ring (all-reduce, reduce-scatter, all-gather) the steps behind one another run on
+ * lane after lane: instead of steps x its own latency the sum over the steps that end on it. A
+ * rank's part ends with the last of its lanes, in and out.
  *  - A copy is one message of such a flow. Those of one connection and class run one at a time, of
  *    those ready the lowest operation first. 0 bytes end at once.
  *  - Computation: seconds x slowness x jitter, 1 + interference times as long while a collective or

@@ -123,6 +123,16 @@ static enum crux_status build_servers(struct ps_job *j, struct crux_error *err)
 	return CRUX_OK;
 }
 
+static uint32_t most_channels(const struct crux_program *program)
+{
+	uint32_t most = 1;
+
+	for (uint32_t o = 0; o < program->n_ops; o++)
+		if (program->ops[o].kind == CRUX_OP_COLLECTIVE && program->ops[o].channels > most)
+			most = program->ops[o].channels;
+	return most;
+}
+
 static enum crux_status build_job(struct ps_run *r, uint32_t number)
 {
 	struct ps_job *j = &r->jobs[number];
@@ -135,6 +145,7 @@ static enum crux_status build_job(struct ps_run *r, uint32_t number)
 	j->unmet = crux_array(j->n_parts, sizeof(*j->unmet));
 	j->pending = crux_zeroed(j->n_parts, sizeof(*j->pending));
 	j->posted = crux_zeroed(j->program->n_ops, sizeof(*j->posted));
+	j->round_s = crux_zeroed(most_channels(j->program), sizeof(*j->round_s));
 	if (r->parts)
 		j->start_s = crux_zeroed(j->n_parts, sizeof(*j->start_s));
 	for (int t = 0; t < 2; t++) {
@@ -142,8 +153,8 @@ static enum crux_status build_job(struct ps_run *r, uint32_t number)
 		for (uint32_t c = 0; j->flow_of[t] && c < conns; c++)
 			j->flow_of[t][c] = CRUX_NONE;
 	}
-	if (!j->ranks || !j->unmet || !j->pending || !j->posted || (r->parts && !j->start_s) ||
-	    !j->flow_of[0] || !j->flow_of[1])
+	if (!j->ranks || !j->unmet || !j->pending || !j->posted || !j->round_s ||
+	    (r->parts && !j->start_s) || !j->flow_of[0] || !j->flow_of[1])
 		return no_memory(j, r->err);
 	for (uint32_t i = 0; i < n; i++)
 		crux_rng_init(&j->ranks[i].rng, r->prog->seed, (uint64_t)number << 32 | i);
@@ -338,6 +349,7 @@ static void free_job(struct ps_job *j)
 	crux_free(j->unmet);
 	crux_free(j->pending);
 	crux_free(j->posted);
+	crux_free(j->round_s);
 	crux_free(j->start_s);
 }
 

@@ -146,7 +146,7 @@ static void last_bit(struct ps_run *r, uint32_t f)
 }
 
 struct transfer {
-	double bytes, messages, steps;
+	double bytes, messages, latency_s;
 	uint32_t parts[2];
 };
 
@@ -166,7 +166,7 @@ static void start_flow(struct ps_run *r, uint32_t f, const struct transfer *t)
 	flow->parts[1] = t->parts[1];
 	flow->bytes = t->bytes;
 	flow->messages = t->messages;
-	flow->latency_s = t->steps * flow->alpha_s;
+	flow->latency_s = t->latency_s;
 	j->active++;
 	if (!(t->bytes > 0) || !r->solver_flows[f].n_links) {
 		/* Nothing flows, but threads must post the messages. */
@@ -191,6 +191,66 @@ static void communicates_now(struct ps_run *r, struct ps_job *j)
 	if (!j->communicated)
 		j->row.comm_start_s = j->row.comm_end_s = r->now;
 	j->communicated = true;
+}
+
+/* Flat rings, whose chunks go round all lanes: not broadcast, not hierarchical. */
+static bool goes_round(const struct crux_op *op)
+{
+	if (op->coll != CRUX_ALL_REDUCE && op->coll != CRUX_REDUCE_SCATTER &&
+	    op->coll != CRUX_ALL_GATHER)
+		return false;
+	return op->alg == CRUX_ALG_AUTO || op->alg == CRUX_ALG_RING;
+}
+
+static double lane_alpha_s(const struct ps_run *r, const struct ps_job *j, uint32_t op,
+			   uint32_t lane)
+{
+	bool storage = j->program->ops[op].traffic == CRUX_TRAFFIC_STORAGE;
+
+	return r->flows[j->flow_of[storage][j->job->wiring->ops[op].conn[lane]]].alpha_s;
+}
+
+/* Latency once round the ring of each channel, to round_s. */
+static void sum_rings(struct ps_run *r, struct ps_job *j, uint32_t op,
+		      const struct crux_coll_lane *lanes, uint32_t n)
+{
+	for (uint32_t c = 0; c < j->program->ops[op].channels; c++)
+		j->round_s[c] = 0;
+	for (uint32_t l = 0; l < n; l++)
+		j->round_s[lanes[l].channel] += lane_alpha_s(r, j, op, l);
+}
+
+/* The lane of the same ring that leaves the rank where this one arrives. */
+static uint32_t lane_after(const struct crux_coll *coll, const struct crux_coll_lane *lanes,
+			   uint32_t lane)
+{
+	uint32_t n, next = crux_coll_out(coll, lanes[lane].dst, &n);
+
+	while (lanes[next].channel != lanes[lane].channel)
+		next++;
+	return next;
+}
+
+/*
+ * Latency of the steps that end on a lane, of one collective. On a ring of n lanes a chunk takes
+ * long and short ways alike: n - 1 steps in a row that end here are once round without the
+ * lane behind this one; an all-reduce's 2 (n - 1) are that and, before it, once round
+ * without the next but one.
+ */
+static double chain_s(const struct ps_run *r, const struct ps_job *j, uint32_t op, uint32_t lane,
+		      const struct crux_coll_lane *lanes)
+{
+	const struct crux_op *o = &j->program->ops[op];
+	uint32_t rounds = o->coll == CRUX_ALL_REDUCE ? 2 : 1, next = lane;
+	double sum = 0;
+
+	if (!goes_round(o))
+		return lanes[lane].steps * lane_alpha_s(r, j, op, lane);
+	for (; rounds; rounds--) {
+		next = lane_after(j->job->wiring->ops[op].coll, lanes, next);
+		sum += j->round_s[lanes[lane].channel] - lane_alpha_s(r, j, op, next);
+	}
+	return sum;
 }
 
 /* All ranks have posted: every lane moves, all repeats of it as one flow. */
@@ -220,10 +280,12 @@ void ps_start_collective(struct ps_run *r, uint32_t job, uint32_t op)
 	}
 	if (lanes_n)
 		communicates_now(r, j);
+	if (goes_round(o))
+		sum_rings(r, j, op, lanes, lanes_n);
 	for (uint32_t l = 0; l < lanes_n && r->status == CRUX_OK; l++) {
 		struct transfer t = {(double)lanes[l].bytes * o->repeat,
 				     (double)lanes[l].n_messages * o->repeat,
-				     (double)lanes[l].steps * o->repeat,
+				     chain_s(r, j, op, l, lanes) * o->repeat,
 				     {first + lanes[l].src, first + lanes[l].dst}};
 
 		start_flow(r, j->flow_of[o->traffic == CRUX_TRAFFIC_STORAGE][wired->conn[l]], &t);
@@ -236,14 +298,15 @@ void ps_start_copy(struct ps_run *r, uint32_t job, uint32_t part)
 	uint32_t op = j->part_op[part];
 	const struct crux_op *o = &j->program->ops[op];
 	uint32_t conn = j->job->wiring->ops[op].conn[part - j->first_part[op]];
-	struct transfer t = {(double)o->bytes, 1, 1, {part, CRUX_NONE}};
+	uint32_t f = j->flow_of[o->traffic == CRUX_TRAFFIC_STORAGE][conn];
+	struct transfer t = {(double)o->bytes, 1, r->flows[f].alpha_s, {part, CRUX_NONE}};
 
 	if (j->start_s)
 		j->start_s[part] = r->now;
 	j->pending[part] = 1;
 	ps_communicates(r, job, ps_part_rank(j, part), 1);
 	communicates_now(r, j);
-	start_flow(r, j->flow_of[o->traffic == CRUX_TRAFFIC_STORAGE][conn], &t);
+	start_flow(r, f, &t);
 }
 
 static void add_link_bytes(struct ps_run *r, const struct ps_flow *flow, double bytes)

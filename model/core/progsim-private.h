@@ -89,6 +89,7 @@ struct ps_job {
 	struct crux_iteration row;
 	uint32_t *unmet;   /* [n_parts] */
 	uint32_t *pending; /* [n_parts] lanes not yet delivered */
+	double *round_s;   /* [most channels] latency once round a ring */
 	uint32_t *posted;  /* [n_ops] ranks that have posted a collective */
 	double *start_s;   /* [n_parts] for timelines, or NULL */
 	uint32_t parts_left;

@@ -333,6 +333,41 @@ static void ring_closed_form(void)
 }
 
 /*
+ * A ring of 4 lanes of which every second has a latency A (a network hop between NVLinks): a step
+ * behind another runs on the next lane. The 6 steps of an all-reduce that end on a lane meet it
+ * three times: 2 R - a(next) - a(next but one) = 4 A - A; the 3 of a reduce-scatter twice where the
+ * next lane has none: R - 0 = 2 A. Last bits: 2 x 3/4 S and 3/4 S at b.
+ */
+static void latency_goes_round(void)
+{
+	const double A = 1e-3, b = 1e9;
+	const enum crux_coll_kind kinds[] = {CRUX_ALL_REDUCE, CRUX_REDUCE_SCATTER};
+	const double want[] = {2 * 6.0 * 8 / b + 3 * A, 6.0 * 8 / b + 2 * A};
+	uint32_t ranks[] = {0, 1, 2, 3};
+
+	for (int k = 0; k < 2; k++) {
+		struct rig rig = {.path = own_link};
+		struct crux_prog_job job;
+		struct crux_prog prog = {128, links, 1, &job, INFINITY, 1};
+		struct crux_op op = collective(0, kinds[k], CRUX_ALG_RING, 8, "ring");
+		struct crux_sim_result *result;
+		struct crux_error err;
+
+		set_links(128, b, 0);
+		links[1].alpha_s = links[3].alpha_s = A;
+		rig_program(&rig, 4);
+		rig_group(&rig, 4, ranks, "all");
+		rig_op(&rig, op, 0, NULL);
+		rig_wire(&rig);
+		job = rig_job(&rig, "mixed", 1);
+		result = rig_run(&prog, &err);
+		CHECK_NEAR(result ? result->end_s : NAN, want[k], 1e-12);
+		crux_sim_result_destroy(result);
+		rig_free(&rig);
+	}
+}
+
+/*
  * n = 8, 512 MiB, 400 Gbit/s: 2 x 7/8 x 2^29 x 8 / 4e11 = 18.79 ms. With 1 us a link the bus
  * bandwidth 2 (n-1)/n S/t rises with S, is never above the link's 50 GB/s, and ends close below.
  */
@@ -652,6 +687,7 @@ int main(void)
 	RUN(equals_flowsim);
 	RUN(equals_workload);
 	RUN(ring_closed_form);
+	RUN(latency_goes_round);
 	RUN(bus_bandwidth);
 	RUN(empty_corner);
 	RUN(message_latency);
