@@ -44,7 +44,8 @@
 /** Allocations by C++ in the whole program. */
 static uint64_t g_allocations;
 
-void*
+// Not inlined: seen through, the pair of malloc and free looks mismatched to gcc.
+[[gnu::noinline]] void*
 operator new(std::size_t size)
 {
     g_allocations++;
@@ -55,13 +56,13 @@ operator new(std::size_t size)
     throw std::bad_alloc();
 }
 
-void
+[[gnu::noinline]] void
 operator delete(void* p) noexcept
 {
     std::free(p);
 }
 
-void
+[[gnu::noinline]] void
 operator delete(void* p, std::size_t) noexcept
 {
     std::free(p);
