@@ -7,8 +7,6 @@
 #include "crux-flow-route.h"
 #include "crux-wiring.h"
 
-#include <string.h>
-
 /* One end of a connection: a GPU, or the memory of a host. */
 struct end {
 	uint32_t host;
@@ -85,9 +83,8 @@ enum crux_status crux_wiring_flows(const struct crux_wiring *wiring,
 	enum crux_status status = CRUX_OK;
 	uint32_t i;
 
-	memset(flows, 0, wiring->n_conns * sizeof(*flows));
 	for (i = 0; !status && i < wiring->n_conns; i++) {
-		flows[i].job = index;
+		flows[i] = (struct crux_flow){.job = index};
 		if (wiring->conns[i].network)
 			flows[i].ecmp_port = crux_entropy_port(seed, job_id, i);
 		status = route_conn(&r, i, router, job_name, &flows[i]);
