@@ -20,7 +20,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static int compare_places(const void *a, const void *b)
 {
@@ -61,17 +60,11 @@ static enum crux_status place_ranks(const struct crux_topology *topo, struct cru
 static enum crux_status find_storage(const struct crux_topology *topo, const char *name,
 				     uint32_t *out, struct crux_error *err)
 {
-	uint32_t n = crux_topology_n_hosts(topo), h;
-
-	*out = CRUX_NONE;
-	if (!*name)
-		return CRUX_OK;
-	for (h = 0; h < n; h++)
-		if (!strcmp(crux_topology_host(topo, h)->name, name)) {
-			*out = h;
-			return CRUX_OK;
-		}
-	return crux_fail(err, CRUX_NOT_FOUND, "storage host \"%s\" is not in the topology", name);
+	*out = *name ? scenario_find_host(topo, name) : CRUX_NONE;
+	if (*name && *out == CRUX_NONE)
+		return crux_fail(err, CRUX_NOT_FOUND, "storage host \"%s\" is not in the topology",
+				 name);
+	return CRUX_OK;
 }
 
 /* The program of a job that asks where its ranks are. */

@@ -146,15 +146,20 @@ static int compare_gpus(const void *a, const void *b)
 	return (x->gpu > y->gpu) - (x->gpu < y->gpu);
 }
 
+uint32_t scenario_find_host(const struct crux_topology *topo, const char *name)
+{
+	for (uint32_t h = 0; h < crux_topology_n_hosts(topo); h++)
+		if (!strcmp(crux_topology_host(topo, h)->name, name))
+			return h;
+	return CRUX_NONE;
+}
+
 static enum crux_status find_host(const struct crux_topology *topo, const char *name,
 				  const struct crux_job *job, uint32_t *out, struct crux_error *err)
 {
-	uint32_t n = crux_topology_n_hosts(topo), h;
+	uint32_t n = crux_topology_n_hosts(topo), h = scenario_find_host(topo, name);
 
-	for (h = 0; h < n; h++)
-		if (!strcmp(crux_topology_host(topo, h)->name, name))
-			break;
-	if (h == n)
+	if (h == CRUX_NONE)
 		return crux_fail(err, CRUX_NOT_FOUND,
 				 "job %s: there is no host \"%.40s\"; the first is %.40s, the last "
 				 "%.40s",

@@ -50,6 +50,8 @@ struct scenario_requests {
 enum crux_status scenario_parse_jobs(const char *text, uint64_t seed, struct scenario_requests *all,
 				     struct crux_error *err);
 void scenario_requests_clear(struct scenario_requests *all);
+/* Number of the host of that name, CRUX_NONE if there is none. */
+uint32_t scenario_find_host(const struct crux_topology *topo, const char *name);
 /* Does it run a program rather than the simple computation and all-reduce? */
 bool scenario_needs_program(const struct scenario_request *item);
 
