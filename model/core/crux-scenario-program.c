@@ -232,6 +232,13 @@ static void free_network(struct program_run *run, const struct crux_job *job)
 	}
 }
 
+/* Undo free_network(). */
+static void bind_network(struct program_run *run, const struct crux_job *job)
+{
+	for (uint32_t f = job->first_flow; f < job->first_flow + job->n_flows; f++)
+		run->conns[f].n_links = crux_flow_hops(&run->scn->flows[f]);
+}
+
 static void run_add(struct program_run *run, uint32_t index, const struct crux_plan *plan)
 {
 	const struct crux_job *job = &run->scn->jobs[index];
@@ -386,7 +393,6 @@ static enum crux_status run_alone(const struct crux_scenario *scn, uint32_t inde
 	enum crux_status status;
 
 	run->n_jobs = 0;
-	run_fill(run, NULL);
 	if (unbound)
 		free_network(run, &scn->jobs[index]);
 	run_add(run, index, NULL);
@@ -414,6 +420,7 @@ static enum crux_status profile_job(struct crux_scenario *scn, uint32_t index,
 			profile.ready[i].bytes = network_bytes(job, i);
 		job->overlap_start =
 			overlap_start(profile.ready, job->program->n_ops, job->compute_s);
+		bind_network(run, job);
 		status = run_alone(scn, index, false, run, &profile, err);
 		*nominal_s = profile.row.end_s - profile.row.start_s;
 	}
@@ -428,6 +435,8 @@ enum crux_status scenario_profile_programs(struct crux_scenario *scn, double *no
 	struct crux_problem_job *jobs = (struct crux_problem_job *)(uintptr_t)scn->problem.jobs;
 	enum crux_status status = run_allocate(&run, err);
 
+	if (!status)
+		run_fill(&run, NULL);
 	for (uint32_t i = 0; !status && i < scn->n_jobs; i++) {
 		status = profile_job(scn, i, &run, &nominal_s[i], err);
 		jobs[i].flop = scn->jobs[i].flop;
