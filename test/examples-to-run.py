@@ -3,13 +3,13 @@
 #
 # Examples that run as tests: by ./crux test, and by ns-3's test.py inside a tree. A row is the
 # command, whether to run it, whether to run it under valgrind. Options hold no quotes or blanks.
-# Both run them in a folder of their own.
+# Both run them in a folder of their own, test.py several at once: no two may write one file.
 cpp_examples = [
     ("crux-first", "True", "False"),
-    ("crux-testbed --engine=flow --iterations=4 --picture=none", "True", "False"),
-    ("crux-testbed --engine=packet --jobs=gpt:16,bert:8 --iterations=2 --scale=100 --picture=none", "True", "False"),
-    ("crux-testbed --engine=packet,flow --topology=clos:ports=2,hosts=4,uplinks=1 --jobs=gpt:32:2,bert:32:2 --scale=1000 --picture=none", "True", "False"),
-    ("crux-testbed --engine=packet,flow --jobs=gpt3-1.3b:32:tp=4:pp=2:micro=4:iterations=2,bert:8:3 --scale=200 --picture=none", "True", "False"),
+    ("crux-testbed --engine=flow --iterations=4 --db=run-flow.db --picture=none", "True", "False"),
+    ("crux-testbed --engine=packet --jobs=gpt:16,bert:8 --iterations=2 --scale=100 --db=run-packet.db --picture=none", "True", "False"),
+    ("crux-testbed --engine=packet,flow --topology=clos:ports=2,hosts=4,uplinks=1 --jobs=gpt:32:2,bert:32:2 --scale=1000 --db=run-clos.db --picture=none", "True", "False"),
+    ("crux-testbed --engine=packet,flow --jobs=gpt3-1.3b:32:tp=4:pp=2:micro=4:iterations=2,bert:8:3 --scale=200 --db=run-program.db --picture=none", "True", "False"),
     ("crux-search-serving --queries=300 --scale=1000 --jobs=gpt:16,bert:8", "True", "False"),
     ("crux-fig7 --uplink_gbps=60 --iterations=10 --seeds=2 --explore=1", "True", "False"),
     ("crux-fig21 --iterations=5", "True", "False"),
