@@ -45,7 +45,8 @@ extern "C" {
 	X(CAPACITY, 19, "does not fit the cluster")                                                \
 	X(STALLED, 20, "cannot finish")                                                            \
 	X(LIMIT, 21, "beyond a limit of this build")                                               \
-	X(STORE, 22, "database error")
+	X(STORE, 22, "database error")                                                             \
+	X(UNSUPPORTED, 23, "not in this build")
 
 enum crux_status {
 #define CRUX_STATUS_ENUM(name, number, text) CRUX_##name = number,

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-only
+ *
+ * crux-profile: what a job does per iteration, measured from counters of a host (Crux, section 5:
+ * computation and communication summed over a period and divided by the iterations in it).
+ *
+ * Place: model/core (C11). Depends on crux-base, crux-period.
+ *
+ * A profile belongs to one job on one host. Counters only rise; a sample is their values at a
+ * time. At most CRUX_PROFILE_SAMPLES are kept: when they are full every second one goes and the
+ * interval between those to come doubles, so that neither the length of an iteration nor that of
+ * the profile has to be known. Between samples counters are taken to rise evenly.
+ */
+#ifndef CRUX_PROFILE_H
+#define CRUX_PROFILE_H
+
+#include "crux-base.h"
+#include "crux-period.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Most samples kept. */
+#define CRUX_PROFILE_SAMPLES 8192
+
+/** Counters of a job on a host, since it began there. */
+struct crux_profile_counters {
+	double flop;		    /**< FLOP that its GPUs here executed */
+	double busy_s;		    /**< seconds that they computed, summed over them */
+	double any_busy_s;	    /**< seconds in which one of them computed at least */
+	const uint64_t *flow_bytes; /**< [n_flows] payload bytes that each flow sent */
+};
+
+struct crux_profile;
+
+/**
+ * @p n_flows: flows of the job that begin on this host, 0 is fine; @p interval_s: between the
+ * first samples, > 0.
+ */
+enum crux_status crux_profile_create(uint32_t n_flows, double interval_s, struct crux_profile **out,
+				     struct crux_error *err);
+void crux_profile_destroy(struct crux_profile *profile);
+
+/** When the next sample is due, s; the first is due at once: -INFINITY. */
+double crux_profile_due_s(const struct crux_profile *profile);
+
+/**
+ * A sample. CRUX_RANGE, and nothing is changed, when time or a counter fell. One that comes
+ * before it is due is dropped.
+ */
+enum crux_status crux_profile_add(struct crux_profile *profile, double now_s,
+				  const struct crux_profile_counters *counters,
+				  struct crux_error *err);
+
+/** Seconds from the first sample to the last; 0 with less than two. */
+double crux_profile_length_s(const struct crux_profile *profile);
+
+/**
+ * Iterations in the samples so far: those of the flows' signals, or, where no flow moves, of
+ * computation. crux_period.first_s is then an absolute time. Errors as crux_period_find().
+ */
+enum crux_status crux_profile_detect(const struct crux_profile *profile, uint32_t least,
+				     struct crux_period *out, struct crux_error *err);
+
+/** What a host's counters grew by in a window. */
+struct crux_profile_share {
+	double flop, busy_s, any_busy_s; /**< as crux_profile_counters */
+	/**
+	 * Share of an iteration's computation here that was done when its first flow began to move,
+	 * 0..1 (s of crux-timeline.h), the mean over the window's iterations; NAN where nothing
+	 * moved.
+	 */
+	double overlap_start;
+};
+
+/**
+ * The window [from_s, to_s] of @p count iterations of equal length, cut to the samples there
+ * are. @p flow_bytes [n_flows]. CRUX_RANGE: to_s <= from_s, count = 0, or less than half of the
+ * window was sampled.
+ */
+enum crux_status crux_profile_window(const struct crux_profile *profile, double from_s, double to_s,
+				     uint32_t count, struct crux_profile_share *out,
+				     double *flow_bytes, struct crux_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* CRUX_PROFILE_H */
