@@ -21,7 +21,7 @@ enum crux_status store_check_length(const char *path, struct crux_error *err)
 	return CRUX_OK;
 }
 
-static enum crux_status absent(struct crux_error *err)
+enum crux_status store_absent(struct crux_error *err)
 {
 	return crux_fail(err, CRUX_STORE,
 			 "this build has no SQLite, so it cannot write a database");
@@ -32,25 +32,25 @@ enum crux_status crux_store_open(const char *path, struct crux_store **out, stru
 	enum crux_status status = crux_store_check(path, err);
 
 	(void)out;
-	return status ? status : absent(err);
+	return status ? status : store_absent(err);
 }
 
 enum crux_status crux_store_close(struct crux_store *store, struct crux_error *err)
 {
-	return store ? absent(err) : CRUX_OK;
+	return store ? store_absent(err) : CRUX_OK;
 }
 
 enum crux_status crux_store_flush(struct crux_store *store, struct crux_error *err)
 {
 	(void)store;
-	return absent(err);
+	return store_absent(err);
 }
 
 enum crux_status crux_store_scenario(struct crux_store *store, const struct crux_scenario *scn,
 				     struct crux_error *err)
 {
 	(void)store, (void)scn;
-	return absent(err);
+	return store_absent(err);
 }
 
 enum crux_status crux_store_begin_run(struct crux_store *store, const char *engine,
@@ -58,7 +58,7 @@ enum crux_status crux_store_begin_run(struct crux_store *store, const char *engi
 				      uint32_t alone_job, int64_t *run, struct crux_error *err)
 {
 	(void)store, (void)engine, (void)scn, (void)plan, (void)alone_job, (void)run;
-	return absent(err);
+	return store_absent(err);
 }
 
 enum crux_status crux_store_iteration(struct crux_store *store, int64_t run, uint32_t job,
@@ -66,7 +66,7 @@ enum crux_status crux_store_iteration(struct crux_store *store, int64_t run, uin
 				      struct crux_error *err)
 {
 	(void)store, (void)run, (void)job, (void)iteration, (void)row;
-	return absent(err);
+	return store_absent(err);
 }
 
 enum crux_status crux_store_link(struct crux_store *store, int64_t run,
@@ -74,21 +74,21 @@ enum crux_status crux_store_link(struct crux_store *store, int64_t run,
 				 double bytes, struct crux_error *err)
 {
 	(void)store, (void)run, (void)scn, (void)link, (void)bytes;
-	return absent(err);
+	return store_absent(err);
 }
 
 enum crux_status crux_store_counter(struct crux_store *store, int64_t run, const char *name,
 				    double value, struct crux_error *err)
 {
 	(void)store, (void)run, (void)name, (void)value;
-	return absent(err);
+	return store_absent(err);
 }
 
 enum crux_status crux_store_timing(struct crux_store *store, int64_t run, const char *name,
 				   double value, struct crux_error *err)
 {
 	(void)store, (void)run, (void)name, (void)value;
-	return absent(err);
+	return store_absent(err);
 }
 
 enum crux_status crux_store_summary(struct crux_store *store, int64_t run,
@@ -97,20 +97,20 @@ enum crux_status crux_store_summary(struct crux_store *store, int64_t run,
 				    struct crux_error *err)
 {
 	(void)store, (void)run, (void)summary, (void)alone, (void)energy_j;
-	return absent(err);
+	return store_absent(err);
 }
 
 enum crux_status crux_store_collective(struct crux_store *store, int64_t run,
 				       const struct crux_coll_row *row, struct crux_error *err)
 {
 	(void)store, (void)run, (void)row;
-	return absent(err);
+	return store_absent(err);
 }
 
 enum crux_status crux_store_end_run(struct crux_store *store, int64_t run, struct crux_error *err)
 {
 	(void)store, (void)run;
-	return absent(err);
+	return store_absent(err);
 }
 #else
 typedef int store_none_unused; /* a C file holds something */

@@ -85,4 +85,46 @@ const char store_schema[] =
 
 	"CREATE TABLE timing("
 	" run INTEGER NOT NULL REFERENCES run, name TEXT NOT NULL, value REAL,"
-	" PRIMARY KEY(run, name)) STRICT, WITHOUT ROWID;";
+	" PRIMARY KEY(run, name)) STRICT, WITHOUT ROWID;"
+
+	/* Crux in operation: seq counts the rows of a run in the order of writing. */
+	"CREATE TABLE op_event("
+	" run INTEGER NOT NULL REFERENCES run, seq INTEGER NOT NULL, at_s REAL NOT NULL,"
+	" since_s REAL, kind TEXT NOT NULL, job_id INTEGER REFERENCES job(id), host INTEGER,"
+	" version INTEGER, text TEXT, PRIMARY KEY(run, seq)) STRICT, WITHOUT ROWID;"
+
+	"CREATE TABLE op_profile("
+	" run INTEGER NOT NULL REFERENCES run, seq INTEGER NOT NULL,"
+	" job INTEGER NOT NULL REFERENCES job, begun_s REAL NOT NULL,"
+	" ended_s REAL NOT NULL CHECK(ended_s >= begun_s), iterations INTEGER NOT NULL,"
+	" strength REAL, iteration_s REAL, flop REAL, compute_s REAL, overlap_start REAL,"
+	" t_s REAL, intensity REAL, true_iteration_s REAL, true_flop REAL, true_compute_s REAL,"
+	" true_overlap_start REAL, true_t_s REAL, true_intensity REAL,"
+	" PRIMARY KEY(run, seq)) STRICT, WITHOUT ROWID;"
+
+	"CREATE TABLE op_probing("
+	" run INTEGER NOT NULL REFERENCES run, seq INTEGER NOT NULL, src TEXT NOT NULL,"
+	" dst TEXT NOT NULL, paths_met INTEGER NOT NULL, paths_there INTEGER NOT NULL,"
+	" sent INTEGER NOT NULL, lost INTEGER NOT NULL, repeat INTEGER NOT NULL,"
+	" begun_s REAL NOT NULL, ended_s REAL CHECK(ended_s >= begun_s),"
+	" PRIMARY KEY(run, seq)) STRICT, WITHOUT ROWID;"
+
+	"CREATE TABLE op_decision("
+	" run INTEGER NOT NULL REFERENCES run, seq INTEGER NOT NULL, version INTEGER NOT NULL,"
+	" term INTEGER NOT NULL, coordinator INTEGER, news_s REAL,"
+	" decided_s REAL NOT NULL CHECK(decided_s >= news_s),"
+	" in_force_s REAL CHECK(in_force_s >= decided_s), jobs INTEGER NOT NULL,"
+	" changed INTEGER NOT NULL, cause TEXT, PRIMARY KEY(run, seq)) STRICT, WITHOUT ROWID;"
+
+	"CREATE TABLE op_order("
+	" run INTEGER NOT NULL REFERENCES run, seq INTEGER NOT NULL, version INTEGER NOT NULL,"
+	" job INTEGER NOT NULL REFERENCES job, level INTEGER, rank INTEGER NOT NULL,"
+	" priority REAL, intensity REAL, shift_s REAL NOT NULL,"
+	" PRIMARY KEY(run, seq)) STRICT, WITHOUT ROWID;"
+
+	"CREATE TABLE op_bin("
+	" run INTEGER NOT NULL REFERENCES run, seq INTEGER NOT NULL, from_s REAL NOT NULL,"
+	" to_s REAL NOT NULL CHECK(to_s > from_s), job INTEGER NOT NULL REFERENCES job,"
+	" busy_gpu_s REAL NOT NULL CHECK(busy_gpu_s >= 0),"
+	" gpus INTEGER NOT NULL CHECK(gpus > 0), iterations INTEGER NOT NULL,"
+	" PRIMARY KEY(run, seq)) STRICT, WITHOUT ROWID;";

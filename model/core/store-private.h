@@ -17,6 +17,8 @@
 
 /** Was SQLite there when libcrux was built? */
 bool store_built_in(void);
+/** What a build without SQLite says: CRUX_STORE. */
+enum crux_status store_absent(struct crux_error *err);
 /** Does SQLite take a path of this length, its journal's included? CRUX_IO when not. */
 enum crux_status store_check_length(const char *path, struct crux_error *err);
 
@@ -46,6 +48,11 @@ extern const char store_schema[];
 #ifdef CRUX_HAVE_SQLITE
 #include <sqlite3.h>
 
+/* A row of a run, which it begins with, behind those that the table has of it. */
+#define ADD(table, values)                                                                         \
+	"INSERT INTO " table " VALUES(?1, (SELECT coalesce(max(seq) + 1, 0) FROM " table           \
+	" WHERE run = ?1)" values ")"
+
 /* Every statement, once. */
 #define STATEMENTS(X)                                                                              \
 	X(SCENARIO, "INSERT INTO scenario VALUES(1,?,?,?,?,?,?,?,?,?,?,?,?,?,?)")                  \
@@ -62,6 +69,12 @@ extern const char store_schema[];
 	X(JOB_SUMMARY, "INSERT INTO job_summary VALUES(?,?,?,?,?,?,?,?,?,?,?)")                    \
 	X(COLLECTIVE, "INSERT INTO collective VALUES(?,?,?,?,?,?,?,?,?,?,?,?)")                    \
 	X(TIMING, "INSERT INTO timing VALUES(?,?,?)")                                              \
+	X(OP_EVENT, ADD("op_event", ",?,?,?,?,?,?,?"))                                             \
+	X(OP_PROFILE, ADD("op_profile", ",?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?"))                     \
+	X(OP_PROBING, ADD("op_probing", ",?,?,?,?,?,?,?,?,?"))                                     \
+	X(OP_DECISION, ADD("op_decision", ",?,?,?,?,?,?,?,?,?"))                                   \
+	X(OP_ORDER, ADD("op_order", ",?,?,?,?,?,?,?"))                                             \
+	X(OP_BIN, ADD("op_bin", ",?,?,?,?,?,?"))                                                   \
 	X(END_RUN, "UPDATE run SET finished = 1 WHERE run = ?")                                    \
 	X(ALONE, "SELECT alone_job FROM run WHERE run = ?")                                        \
 	X(BEGIN, "BEGIN IMMEDIATE")                                                                \
