@@ -33,18 +33,17 @@ extern "C" {
 #define CRUX_OP_HOST_UP	  "host-up"
 /** @} */
 
-/** @name Counters of control traffic. @{ */
+/** @name Counters of control traffic. Shares: 0..1, of control_wire_bytes. @{ */
 #define CRUX_OP_MESSAGES   "control_messages"	/**< of daemons, each counted once */
 #define CRUX_OP_DATAGRAMS  "control_datagrams"	/**< sent: with acknowledgements, retries */
 #define CRUX_OP_WIRE_BYTES "control_wire_bytes" /**< of datagrams, headers included */
-#define CRUX_OP_SHARE_OF_TRAFFIC                                                                   \
-	"control_share_of_traffic" /**< 0..1 of all bytes that hosts sent */
-#define CRUX_OP_SHARE_OF_CAPACITY                                                                  \
-	"control_share_of_capacity"		    /**< 0..1 of what hosts could send             \
-						     */
-#define CRUX_OP_RETRIES		 "control_retries"  /**< datagrams sent once more */
-#define CRUX_OP_LOST		 "control_lost"	    /**< messages given up */
-#define CRUX_OP_PROBE_WIRE_BYTES "probe_wire_bytes" /**< of probes and answers */
+/** In all bytes that hosts sent. */
+#define CRUX_OP_SHARE_OF_TRAFFIC "control_share_of_traffic"
+/** In what all network cards could have sent in the run. */
+#define CRUX_OP_SHARE_OF_CAPACITY "control_share_of_capacity"
+#define CRUX_OP_RETRIES		  "control_retries"  /**< datagrams sent once more */
+#define CRUX_OP_LOST		  "control_lost"     /**< messages given up */
+#define CRUX_OP_PROBE_WIRE_BYTES  "probe_wire_bytes" /**< of probes and answers */
 /** @} */
 
 /** Something happened (table op_event). */
