@@ -8,8 +8,15 @@
  *
  * A message is cut into fragments of at most mtu bytes with their header; each is acknowledged,
  * and sent again retry_s, 2 retry_s, 4 retry_s ... (at most 64 retry_s) later until it is, retries
- * times at most; then the message is given up and `lost` is told. Messages to one host may
- * overtake each other. A peer that began anew (another incarnation) is a new sender.
+ * times at most; then the message is given up and `lost` is told. A message may be delivered and
+ * yet be told lost: when only its acknowledgements were lost, or it comes later than its sender
+ * waits. It is never neither, nor delivered twice by one life of its receiver. Messages to one
+ * host may overtake each other. A peer that began anew (a higher incarnation) is a new sender and a
+ * new receiver: to a new receiver all of a message is sent again.
+ *
+ * Bounds: to one host 1024 messages and 2^24 bytes (or one message) are on their way at once, the
+ * others wait their turn; of one sender 2^24 bytes of messages that are not complete are held, each
+ * for (retries + 1) x 64 x retry_s after its last fragment, none of an earlier incarnation.
  * All numbers on the wire are little-endian; whatever cannot be read is counted and dropped.
  */
 #ifndef CRUX_COURIER_H
@@ -23,14 +30,18 @@ extern "C" {
 
 struct crux_courier_options {
 	uint32_t self;	      /**< number of this host */
-	uint32_t incarnation; /**< differs from that of an earlier life of this host */
+	uint32_t incarnation; /**< higher than in every earlier life of this host */
 	uint32_t mtu;	      /**< bytes of a datagram, 64..9000 (default 1024) */
 	double retry_s;	      /**< first time-out, > 0 (default 1e-3) */
 	uint32_t retries;     /**< 0.. (default 8) */
 };
 void crux_courier_options_default(struct crux_courier_options *options);
 
-/** What the owner does for it; never called from inside another of them. */
+/**
+ * What the owner does for it; never called from inside another of them. From inside deliver and
+ * lost the owner may post (it is sent when the call ends) and forget; receive and tick are
+ * CRUX_INVALID there.
+ */
 struct crux_courier_calls {
 	void *ctx;
 	/** Send a datagram now. */
@@ -45,7 +56,9 @@ struct crux_courier_calls {
 struct crux_courier_counters {
 	uint64_t messages, delivered, lost; /**< posted; delivered here; given up */
 	uint64_t datagrams, bytes;	    /**< sent: all of them, acknowledgements included */
-	uint64_t retried, duplicates, malformed;
+	uint64_t retried;		    /**< fragments sent again */
+	uint64_t duplicates; /**< fragments that came again, or after their message was done with */
+	uint64_t malformed;  /**< not readable, or against the bounds */
 };
 
 struct crux_courier;
