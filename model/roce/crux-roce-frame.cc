@@ -7,6 +7,8 @@
  */
 #include "crux-roce-frame.h"
 
+#include "crux-roce-datagram.h"
+
 #include "ns3/abort.h"
 #include "ns3/crux-classes.h"
 
@@ -176,11 +178,44 @@ WriteIpUdp(Writer& w, const RoceFrame& f, uint32_t transport)
     w.U16(0);
 }
 
+/** \return bytes between base transport header and ICRC */
+uint32_t
+BodySize(const RoceFrame& f, RoceKind kind)
+{
+    switch (kind)
+    {
+    case RoceKind::ACK:
+        return ROCE_ACK_WIRE - ROCE_OVERHEAD;
+    case RoceKind::CNP:
+        return ROCE_CNP_WIRE - ROCE_OVERHEAD;
+    case RoceKind::DATAGRAM:
+        return RoceDatagram::Wire(static_cast<uint32_t>(f.datagram->bytes.size()),
+                                  f.datagram->record) -
+               ROCE_OVERHEAD;
+    default:
+        return f.payload;
+    }
+}
+
+/** Datagram extended transport header, record and payload. */
+void
+WriteDatagram(Writer& w, const RoceDatagramBody& body)
+{
+    w.U32(ROCE_DATAGRAM_QKEY);
+    w.U8(0);
+    w.U24(body.kind | (body.record ? ROCE_DATAGRAM_RECORD : 0));
+    for (uint32_t i = 0; body.record && i < ROCE_RECORD_HOPS; i++)
+    {
+        w.U32(i < body.hops ? body.hop[i] : UINT32_MAX);
+    }
+    w.m_bytes.insert(w.m_bytes.end(), body.bytes.begin(), body.bytes.end());
+}
+
 /** Base transport header, with what follows it and the ICRC. */
 void
 WriteTransport(Writer& w, const RoceFrame& f, RoceKind kind)
 {
-    const uint32_t body = kind == RoceKind::ACK ? 4 : (kind == RoceKind::CNP ? 16 : f.payload);
+    const uint32_t body = BodySize(f, kind);
     WriteIpUdp(w, f, 12 + body + 4);
     w.U8(f.opcode);
     w.U8(0x40); // migration state: migrated; no padding; version 0
@@ -197,6 +232,10 @@ WriteTransport(Writer& w, const RoceFrame& f, RoceKind kind)
     else if (kind == RoceKind::CNP)
     {
         w.Zeros(body); // reserved by the annex
+    }
+    else if (kind == RoceKind::DATAGRAM)
+    {
+        WriteDatagram(w, *f.datagram);
     }
     else
     {
@@ -255,7 +294,14 @@ RoceFrame::Free(RoceFrame* frame)
     }
     if (frame->telemetry)
     {
-        RoceTelemetry::Free(frame->telemetry);
+        if (frame->IsDatagram())
+        {
+            RoceDatagramBody::Free(frame->datagram);
+        }
+        else
+        {
+            RoceTelemetry::Free(frame->telemetry);
+        }
         frame->telemetry = nullptr;
     }
     frame->next = g_pool.free;
@@ -277,7 +323,7 @@ RoceFrame::Split(uint32_t keep)
     const bool first = opcode == ROCE_SEND_FIRST || opcode == ROCE_SEND_ONLY;
     const bool last = opcode == ROCE_SEND_LAST || opcode == ROCE_SEND_ONLY;
     RoceFrame* rest = New();
-    *rest = *this; // a train has neither packet nor telemetry
+    *rest = *this; // a train has neither packet nor telemetry nor datagram
     rest->more = static_cast<uint16_t>(packets - keep - 1);
     rest->wireBytes -= keep * unit;
     rest->payload -= keep * (unit - ROCE_OVERHEAD);

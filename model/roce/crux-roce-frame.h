@@ -11,6 +11,7 @@
  *          preamble and inter-frame gap 20
  *   ACK    86  (AETH 4)                       CNP  98 (16 reserved bytes)
  *   PAUSE  84  (64 B MAC control frame + 20)  IP   IPv4 packet + 38
+ *   datagram  payload + 90 (DETH 8), and + 64 with a record of its way (crux-roce-datagram.h)
  *   data and ACK of a queue pair whose congestion control wants telemetry: + 42 (HPCC, SIGCOMM
  *   2019, section 4.1: 2 B and 8 B for each of up to five hops); captures leave these bytes out.
  * A frame may stand for a train: 1 + more packets of one message, back to back, consecutive PSNs,
@@ -51,7 +52,8 @@ constexpr uint32_t ROCE_TELEMETRY_WIRE = 42;
 /** Hops of which a packet can carry telemetry. */
 constexpr uint32_t ROCE_TELEMETRY_HOPS = 5;
 
-/** BTH opcodes in use (InfiniBand reliable connection; CNP from the RoCEv2 annex). */
+/** BTH opcodes in use (InfiniBand reliable connection, one of unreliable datagram; CNP from the
+ * RoCEv2 annex). */
 enum RoceOpcode : uint8_t
 {
     ROCE_SEND_FIRST = 0x00,
@@ -59,6 +61,7 @@ enum RoceOpcode : uint8_t
     ROCE_SEND_LAST = 0x02,
     ROCE_SEND_ONLY = 0x04,
     ROCE_ACKNOWLEDGE = 0x11,
+    ROCE_UD_SEND_ONLY = 0x64,
     ROCE_CNP = 0x81,
 };
 
@@ -72,12 +75,13 @@ enum RoceSyndrome : uint8_t
 /** What a frame is, as its headers tell. */
 enum class RoceKind : uint8_t
 {
-    DATA,  //!< RoCEv2 SEND packet
-    ACK,   //!< RoCEv2 acknowledgement, positive or negative
-    CNP,   //!< RoCEv2 congestion notification
-    PAUSE, //!< 802.1Qbb PFC frame
-    IP,    //!< any other IPv4 packet
-    OTHER, //!< anything else (not forwarded by switches)
+    DATA,     //!< RoCEv2 SEND packet of a queue pair
+    ACK,      //!< RoCEv2 acknowledgement, positive or negative
+    CNP,      //!< RoCEv2 congestion notification
+    DATAGRAM, //!< RoCEv2 UD SEND (crux-roce-datagram.h)
+    PAUSE,    //!< 802.1Qbb PFC frame
+    IP,       //!< any other IPv4 packet
+    OTHER,    //!< anything else (not forwarded by switches)
 };
 
 /** Values of the IPv4 ECN field. */
@@ -119,6 +123,8 @@ struct RoceTelemetry
     }
 };
 
+struct RoceDatagramBody;
+
 /**
  * \brief A frame on the packet level: header fields in host order, no bytes.
  * Made by RoceFrame::New and given back by RoceFrame::Free; intrusive, pooled. Two cache lines,
@@ -127,17 +133,24 @@ struct RoceTelemetry
 struct alignas(64) RoceFrame
 {
     /** \name Place in the simulator (not on the wire) @{ */
-    RoceFrame* next;          //!< next of the queue or link that holds the frame
-    int64_t arrivalPs;        //!< when the last bit reaches the other end of the link (ps)
-    uint64_t wrId;            //!< work request of the message (stands for immediate data)
-    Ptr<Packet> packet;       //!< the IPv4 packet of kind IP and OTHER, else null
-    RoceTelemetry* telemetry; //!< owned; null unless the congestion control wants it
-    uint32_t wireBytes;       //!< bytes on a link, preamble and gap included
-    uint32_t payload;         //!< bytes of payload
-    uint32_t ingress;         //!< port of arrival at the switch that holds it
-    uint8_t cls;              //!< traffic class (0..7), set from the DSCP at every node
-    bool lossless;            //!< how the switch that holds it has counted it
-    uint16_t more;            //!< a train: packets behind the first (psn and opcode's begin)
+    RoceFrame* next;    //!< next of the queue or link that holds the frame
+    int64_t arrivalPs;  //!< when the last bit reaches the other end of the link (ps)
+    uint64_t wrId;      //!< work request of the message (stands for immediate data)
+    Ptr<Packet> packet; //!< the IPv4 packet of kind IP and OTHER, else null
+
+    /** What the frame carries besides its headers; owned. */
+    union {
+        RoceTelemetry* telemetry;   //!< unless IsDatagram(); if the congestion control wants it
+        RoceDatagramBody* datagram; //!< if IsDatagram(); then it is never null
+    };
+
+    uint32_t wireBytes; //!< bytes on a link, preamble and gap included
+    uint32_t payload;   //!< bytes of payload of a queue pair's message; those of a datagram are
+                        //!< in its body
+    uint32_t ingress;   //!< port of arrival at the switch that holds it
+    uint8_t cls;        //!< traffic class (0..7), set from the DSCP at every node
+    bool lossless;      //!< how the switch that holds it has counted it
+    uint16_t more;      //!< a train: packets behind the first (psn and opcode's begin)
     /** @} */
 
     /** \name Ethernet and IPv4 @{ */
@@ -214,14 +227,25 @@ struct alignas(64) RoceFrame
         {
             return RoceKind::ACK;
         }
+        if (opcode == ROCE_UD_SEND_ONLY)
+        {
+            return RoceKind::DATAGRAM;
+        }
         return opcode == ROCE_CNP ? RoceKind::CNP : RoceKind::DATA;
+    }
+
+    /** \return whether it is of kind DATAGRAM (no other frame has the opcode) */
+    bool IsDatagram() const
+    {
+        return opcode == ROCE_UD_SEND_ONLY;
     }
 
     /**
      * \brief The frame's bytes from the Ethernet header on, without FCS.
      * \param src source MAC address on this link
      * \param dst destination MAC address on this link
-     * \return a packet whose bytes a dissector reads; payload bytes and ICRC are zero
+     * \return a packet whose bytes a dissector reads; the payload of queue pairs is counting bytes,
+     * that of datagrams is theirs
      */
     Ptr<Packet> ToPacket(Mac48Address src, Mac48Address dst) const;
 };

@@ -12,6 +12,7 @@
 #include "ns3/ipv4-address.h"
 #include "ns3/log.h"
 #include "ns3/object-vector.h"
+#include "ns3/trace-source-accessor.h"
 
 #include <sstream>
 
@@ -36,16 +37,28 @@ RoceHost::GetTypeId()
                                           "of Config; read only",
                                           ObjectVectorValue(),
                                           MakeObjectVectorAccessor(&RoceHost::m_qps),
-                                          MakeObjectVectorChecker<RoceQueuePair>());
+                                          MakeObjectVectorChecker<RoceQueuePair>())
+                            .AddTraceSource("DatagramTx",
+                                            "A datagram is sent: source, destination, kind, bytes "
+                                            "on each link (0: to the host itself)",
+                                            MakeTraceSourceAccessor(&RoceHost::m_traceDatagramTx),
+                                            "ns3::RoceHost::DatagramTracedCallback")
+                            .AddTraceSource("DatagramRx",
+                                            "A datagram is received, as DatagramTx",
+                                            MakeTraceSourceAccessor(&RoceHost::m_traceDatagramRx),
+                                            "ns3::RoceHost::DatagramTracedCallback");
     return tid;
 }
 
 RoceHost::RoceHost()
 {
+    m_loopEvent = Ptr<RoceEvent>(new RoceEvent(&OnLoop, this), false);
 }
 
 RoceHost::~RoceHost()
 {
+    m_loopEvent->Detach();
+    m_loop.Clear();
 }
 
 void
@@ -57,6 +70,10 @@ RoceHost::DoDispose()
     }
     m_qps.clear();
     m_nics.clear();
+    m_loopEvent->Detach();
+    m_loop.Clear();
+    m_datagramCallback = DatagramCallback();
+    m_datagramCallbacks.clear();
     Object::DoDispose();
 }
 
@@ -202,6 +219,11 @@ RoceHost::Receive(RoceFrame* frame, RoceNetDevice* device, int64_t nowPs)
     const uint32_t i = frame->destQp - RoceQueuePair::FIRST_QPN;
     if (i >= m_qps.size())
     {
+        if (kind == RoceKind::DATAGRAM)
+        {
+            ReceiveDatagram(frame, device);
+            return;
+        }
         device->Drop(frame, RoceDropReason::NOT_OURS);
         return;
     }

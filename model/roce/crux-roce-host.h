@@ -1,18 +1,21 @@
 /*
  * SPDX-License-Identifier: GPL-2.0-only
  *
- * crux-roce-host: the RDMA side of a host: its NICs and its queue pairs.
+ * crux-roce-host: the RDMA side of a host: its NICs, its queue pairs and its datagrams.
  *
- * Place: model/roce (C++17). Depends on crux-roce-net-device, crux-roce-queue-pair.
+ * Place: model/roce (C++17). Depends on crux-roce-net-device, crux-roce-queue-pair,
+ * crux-roce-datagram.
  */
 #ifndef CRUX_ROCE_HOST_H
 #define CRUX_ROCE_HOST_H
 
+#include "crux-roce-datagram.h"
 #include "crux-roce-net-device.h"
 #include "crux-roce-queue-pair.h"
 
 #include "ns3/object.h"
 
+#include <map>
 #include <vector>
 
 namespace ns3
@@ -78,6 +81,58 @@ class RoceHost : public Object
                                               uint16_t srcPort,
                                               std::string* error = nullptr) const;
 
+    /** \name Datagrams (crux-roce-datagram.h) @{ */
+    /** Told about a datagram; it may send, and set callbacks. */
+    typedef Callback<void, const RoceDatagram&> DatagramCallback;
+    /** Signature of the traces: addresses in host order, the sender's kind, bytes on each link. */
+    typedef void (*DatagramTracedCallback)(uint32_t srcIp,
+                                           uint32_t dstIp,
+                                           uint16_t kind,
+                                           uint32_t wireBytes);
+
+    /**
+     * \brief Send a datagram. It may be lost on its way, and nobody is told.
+     * \param nic number of the NIC (out of range is a fatal error)
+     * \param dstIp destination, host order; an address of this host: delivered at once, also when
+     *   the NIC's cable is cut
+     * \param srcPort UDP source port, the entropy of ECMP
+     * \param cls traffic class (above 7 is a fatal error)
+     * \param kind told to the receiver, which may have a callback for each
+     * \param bytes payload, copied; may be null when size is 0
+     * \param size bytes of it
+     * \param record whether the ports that send it write their ids (PortId) into it
+     * \return whether it was sent; if not, nothing is: the NIC has no cable or a cut one; the
+     *   switch at its other end has no entry for dstIp (one that leads nowhere is not seen from
+     *   here); the size is above GetMaxDatagram(); the class's queue at the NIC would be above
+     *   QueueLimit
+     */
+    bool SendDatagram(uint32_t nic,
+                      uint32_t dstIp,
+                      uint16_t srcPort,
+                      uint8_t cls,
+                      uint16_t kind,
+                      const uint8_t* bytes,
+                      uint32_t size,
+                      bool record);
+    /**
+     * \param nic number of the NIC
+     * \param record as in SendDatagram
+     * \return largest payload, by the NIC's MTU
+     */
+    uint32_t GetMaxDatagram(uint32_t nic, bool record) const;
+    /** \brief Who takes datagrams of kinds that have no callback. \param callback it; null: nobody
+     */
+    void SetDatagramCallback(DatagramCallback callback);
+    /**
+     * \brief Who takes the datagrams of one kind.
+     * \param kind the kind
+     * \param callback it; a null one: whoever takes those of other kinds
+     */
+    void SetDatagramCallback(uint16_t kind, DatagramCallback callback);
+    /** \return what the host has sent and received */
+    const RoceDatagramCounters& GetDatagramCounters() const;
+    /** @} */
+
     /** \name For RoceNetDevice @{ */
     /** \brief A frame has arrived. \param frame it, consumed \param device where \param nowPs time
      */
@@ -88,9 +143,27 @@ class RoceHost : public Object
     void DoDispose() override;
 
   private:
-    std::vector<Ptr<RoceNetDevice>> m_nics; //!< NICs
-    std::vector<uint32_t> m_ips;            //!< their addresses
-    std::vector<Ptr<RoceQueuePair>> m_qps;  //!< queue pairs; number = index + FIRST_QPN
+    /** Signature of m_traceDatagramTx and m_traceDatagramRx. */
+    typedef TracedCallback<uint32_t, uint32_t, uint16_t, uint32_t> DatagramTrace;
+
+    /** \return whether a NIC can send a datagram now */
+    bool MaySend(const RoceNetDevice& nic, uint32_t dstIp, uint8_t cls, uint32_t wireBytes) const;
+    /** \brief Give a datagram to its callback. \param frame it, consumed \param device where it
+     * arrived; null: loopback */
+    void ReceiveDatagram(RoceFrame* frame, RoceNetDevice* device);
+    /** \brief The oldest datagram to the host itself is delivered. */
+    static void OnLoop(void* self);
+
+    std::vector<Ptr<RoceNetDevice>> m_nics;                   //!< NICs
+    std::vector<uint32_t> m_ips;                              //!< their addresses
+    std::vector<Ptr<RoceQueuePair>> m_qps;                    //!< number = index + FIRST_QPN
+    DatagramCallback m_datagramCallback;                      //!< of any other kind
+    std::map<uint16_t, DatagramCallback> m_datagramCallbacks; //!< by kind
+    RoceDatagramCounters m_datagrams;                         //!< counters
+    RoceFrameFifo m_loop;                                     //!< datagrams to the host itself
+    Ptr<RoceEvent> m_loopEvent;                               //!< the oldest of them
+    DatagramTrace m_traceDatagramTx;                          //!< DatagramTx
+    DatagramTrace m_traceDatagramRx;                          //!< DatagramRx
 };
 
 } // namespace ns3

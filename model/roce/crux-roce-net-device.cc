@@ -197,10 +197,17 @@ RoceNetDevice::GetTypeId()
                           MakeUintegerAccessor(&RoceNetDevice::SetMtu, &RoceNetDevice::GetMtu),
                           MakeUintegerChecker<uint16_t>(68))
             .AddAttribute("QueueLimit",
-                          "Bytes of ordinary IP that may wait in a class of a NIC, any; 0: none",
+                          "Bytes that may wait in a class of a NIC when ordinary IP or a datagram "
+                          "joins them, any; 0: none",
                           UintegerValue(1 << 20),
                           MakeUintegerAccessor(&RoceNetDevice::m_queueLimit),
                           MakeUintegerChecker<uint64_t>())
+            .AddAttribute("PortId",
+                          "Id that the port writes into records of datagrams, any; 4294967295: not "
+                          "named",
+                          UintegerValue(UINT32_MAX),
+                          MakeUintegerAccessor(&RoceNetDevice::m_portId),
+                          MakeUintegerChecker<uint32_t>())
             .AddAttribute("ReceiveErrorModel",
                           "Loses arriving frames (PFC frames too)",
                           PointerValue(),
@@ -486,6 +493,7 @@ RoceNetDevice::Drop(RoceFrame* frame, RoceDropReason reason)
         frame = rest;
     }
     m_counters.drops[static_cast<size_t>(reason)] += frame->Packets();
+    m_counters.dropDatagrams += frame->IsDatagram();
     if (frame->etherType != 0x8808)
     {
         m_counters.dropsOf[frame->cls][static_cast<size_t>(reason)] += frame->Packets();
@@ -690,9 +698,9 @@ RoceNetDevice::Transmit(RoceFrame* frame, int64_t fromPs, int64_t nowPs)
         m_counters.txClass[frame->cls] += frame->wireBytes;
         m_counters.txPayload[frame->cls] += frame->payload;
     }
-    if (frame->telemetry && m_switch)
+    if (frame->telemetry) // or datagram
     {
-        frame->telemetry->Add({m_rateBps, start, m_counters.txBytes, m_queueBytes[frame->cls]});
+        NoteCargo(*frame, start);
     }
     if (!m_traceTx.IsEmpty())
     {
@@ -945,6 +953,11 @@ RoceNetDevice::Arrive(RoceFrame* frame, int64_t nowPs)
     if (kind == RoceKind::DATA)
     {
         RoceMonitor::CountHops(frame->Packets());
+    }
+    else if (kind == RoceKind::DATAGRAM)
+    {
+        m_counters.rxDatagrams++;
+        m_counters.rxDatagramBytes += frame->wireBytes;
     }
     if ((m_errorModel || !m_lossFilter.IsNull()) && IsLost(*frame))
     {

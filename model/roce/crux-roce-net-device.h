@@ -99,6 +99,13 @@ struct RocePortCounters
     std::array<std::array<uint64_t, static_cast<size_t>(RoceDropReason::COUNT)>, ROCE_CLASSES>
         dropsOf{};
     std::array<uint64_t, ROCE_CLASSES> maxQueue{}; //!< longest queue seen per class, bytes
+    /** \name Datagrams, counted above too but for payload @{ */
+    uint64_t txDatagrams{0};     //!< sent
+    uint64_t txDatagramBytes{0}; //!< bytes of them
+    uint64_t rxDatagrams{0};     //!< received, those that are lost as they arrive included
+    uint64_t rxDatagramBytes{0}; //!< bytes of them
+    uint64_t dropDatagrams{0};   //!< dropped for any reason
+    /** @} */
 
     /** \return frames dropped for any reason */
     uint64_t Drops() const;
@@ -297,6 +304,12 @@ class RoceNetDevice : public NetDevice
         return m_ip;
     }
 
+    /** \return attribute PortId: the id that records of datagrams show */
+    uint32_t GetPortId() const
+    {
+        return m_portId;
+    }
+
     /** \return port number at the switch */
     uint32_t GetPort() const
     {
@@ -474,6 +487,8 @@ class RoceNetDevice : public NetDevice
     /** \brief Take the next frame of a class. \param cls class \param nowPs time \return it, or
      * null */
     RoceFrame* Take(uint32_t cls, int64_t nowPs);
+    /** \brief A frame with telemetry or a datagram is sent. \param startPs when */
+    void NoteCargo(RoceFrame& frame, int64_t startPs);
     /** \brief Arrange to be woken for what waits. \param nowPs time */
     void Arm(int64_t nowPs);
     /** \brief Queue pairs whose pacing time has come join their class. \param nowPs time */
@@ -602,6 +617,7 @@ class RoceNetDevice : public NetDevice
     uint16_t m_pauseQuanta;                           //!< attribute
     uint32_t m_reactionQuanta;                        //!< attribute
     uint64_t m_queueLimit;                            //!< attribute
+    uint32_t m_portId;                                //!< attribute
     Ptr<ErrorModel> m_errorModel;                     //!< attribute
     LossFilter m_lossFilter;                          //!< for tests
     std::array<RoceEcnCurve, ROCE_CLASSES> m_curve{}; //!< in force

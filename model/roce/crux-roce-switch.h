@@ -98,6 +98,13 @@ class RoceSwitch : public Object
      * \return the ports towards it, empty when there are none
      */
     std::vector<uint32_t> GetRoute(uint32_t dstIp) const;
+
+    /** \param dstIp IPv4 address, host order \return whether it is routed, over ports up or down */
+    bool HasRoute(uint32_t dstIp) const
+    {
+        return FindGroup(dstIp) != 0;
+    }
+
     /** \return how many different sets of ports are stored */
     uint32_t GetNGroups() const;
     /**
