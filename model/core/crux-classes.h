@@ -26,7 +26,8 @@ extern "C" {
 struct crux_class_map {
 	uint8_t top;	       /**< class of level 0 */
 	uint8_t max_levels;    /**< most levels that fit */
-	uint8_t control;       /**< class of CNP and ACK */
+	uint8_t control;       /**< class of CNP, ACK and the daemons' messages */
+	uint8_t profiling;     /**< class of a job that is measured; the highest, where none is reserved */
 	uint8_t lossless_mask; /**< bit c set: class c is lossless (PFC) */
 };
 
