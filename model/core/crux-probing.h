@@ -8,9 +8,10 @@
  * How many paths there are is not known. With n of them met and equally likely, another one is
  * missed by m more probes with probability (1 - 1/(n + 1))^m; probing ends when m probes in a row
  * that met nothing new bring that to miss or less: m >= ln(miss) / ln(n / (n + 1)); with one path
- * met: m >= ln(miss) / ln(1/2). A probe without an answer for timeout_s is lost; after `losses`
- * lost ones in a row the pair is unreachable. Ports are tried in a fixed order that spreads over
- * the entropy range and depends on the seed.
+ * met: m >= ln(miss) / ln(1/2). Only answers count, and only of shortest paths; no more probes are
+ * on their way than could still be needed. A probe without an answer for timeout_s is lost; after
+ * `losses` lost ones in a row the pair is unreachable. Ports are tried in a fixed order that
+ * spreads over the entropy range, each once a round, and depends on the seed.
  */
 #ifndef CRUX_PROBING_H
 #define CRUX_PROBING_H
@@ -24,7 +25,7 @@ extern "C" {
 
 struct crux_probing_options {
 	double miss;	  /**< (0, 1) (default 1e-3) */
-	uint32_t burst;	  /**< probes on their way at once, >= 1 (default 8) */
+	uint32_t burst;	  /**< probes on their way at once, 1..16384 (default 8) */
 	double timeout_s; /**< > 0 (default 1e-3) */
 	uint32_t losses;  /**< >= 1 (default 16) */
 	uint32_t most;	  /**< probes in all, >= 1 (default 4096) */
@@ -36,7 +37,7 @@ enum crux_probing_state {
 	CRUX_PROBING_RUNS,
 	CRUX_PROBING_DONE,	  /**< by the rule above */
 	CRUX_PROBING_LIMIT,	  /**< `most` probes were sent: what is known is kept */
-	CRUX_PROBING_UNREACHABLE, /**< nothing answers */
+	CRUX_PROBING_UNREACHABLE, /**< nothing answers (any more): what is known is kept */
 };
 
 /** A path that was met: all links from the source NIC to the destination NIC. */
@@ -69,9 +70,11 @@ double crux_probing_due_s(const struct crux_probing *probing);
 enum crux_probing_state crux_probing_state(const struct crux_probing *probing);
 /** Number of paths met, and links of each. */
 uint32_t crux_probing_paths(const struct crux_probing *probing, uint32_t *hops);
-/** Path i in lexicographic order of links, as crux_router_paths() has them. */
+/** Path i in lexicographic order of links, as in crux_router_paths(); until the next answer. */
 struct crux_probing_path crux_probing_path(const struct crux_probing *probing, uint32_t i);
 
+/** sent - answered - lost: on their way, or were when it ended; answered - longer: met the paths.
+ */
 struct crux_probing_counters {
 	uint32_t sent, answered, lost, late, longer;
 	double begun_s, ended_s; /**< ended_s: NAN while it runs */
