@@ -7,70 +7,51 @@
 #
 #   crux-plot.py DATABASE PICTURE.png
 #
-# Place: tools. Depends on Python 3 and matplotlib. A fault is one line on stderr and a
-# non-zero exit: 14 input or output, 15 no such content, 16 no matplotlib.
-import os
-import sqlite3
+# Place: tools. Depends on Python 3, matplotlib, crux_plot_common (faults and exit codes there).
 import sys
 
-# Okabe and Ito's colours, told apart by every eye. Grey is the scheduler compared with.
-SCHEDULER_COLOURS = ["#8c8c8c", "#009e73", "#56b4e9", "#cc79a7", "#d55e00", "#f0e442"]
+sys.dont_write_bytecode = True  # nothing is left beside the tools
+import crux_plot_common as common
+
 COMPUTE, COMMUNICATE = "#0072b2", "#e69f00"
 MOST_BARS = 10  # jobs beyond which bars become a curve, and rows of a timeline
 ITERATIONS_SHOWN = 3
-PNG = b"\x89PNG\r\n\x1a\n"  # how every PNG begins
 
 
-def fail(code, text):
-    print(f"crux-plot: {text}", file=sys.stderr)
-    sys.exit(code)
-
-
-def load(path):
+def load(db):
     """Runs with all jobs together, with what the picture needs of each; and names of jobs."""
-    if not os.path.isfile(path):
-        fail(14, f"{path}: no such file")
-    try:
-        db = sqlite3.connect(f"file:{path.replace('?', '%3f').replace('#', '%23')}?mode=ro", uri=True)
-        rows = db.execute(
-            "SELECT run, engine, policy, utilisation, first_end_s FROM run JOIN run_summary "
-            "USING(run) WHERE alone_job IS NULL AND finished ORDER BY run"
-        ).fetchall()
-        runs = [
-            {
-                "engine": engine,
-                "policy": policy,
-                "utilisation": utilisation,
-                "relative": dict(
-                    db.execute("SELECT job, iteration_vs_alone FROM job_summary WHERE run = ?", [run])
-                ),
-                "mean_s": dict(
-                    db.execute("SELECT job, mean_iteration_s FROM job_summary WHERE run = ?", [run])
-                ),
-                "iterations": db.execute(
-                    "SELECT job, start_s, compute_end_s, comm_start_s, comm_end_s FROM iteration "
-                    "WHERE run = ? ORDER BY job, iteration",
-                    [run],
-                ).fetchall(),
-            }
-            for run, engine, policy, utilisation, _ in rows
-        ]
-        jobs = db.execute("SELECT job, name, gpus FROM job ORDER BY job").fetchall()
-        levels = dict(
-            ((policy, job), level)
-            for policy, job, level in db.execute(
-                "SELECT policy, job, level FROM plan_job JOIN run USING(run) "
-                "WHERE alone_job IS NULL ORDER BY run DESC"
-            )
+    rows = db.execute(
+        "SELECT run, engine, policy, utilisation, first_end_s FROM run JOIN run_summary "
+        "USING(run) WHERE alone_job IS NULL AND finished ORDER BY run"
+    ).fetchall()
+    runs = [
+        {
+            "engine": engine,
+            "policy": policy,
+            "utilisation": utilisation,
+            "relative": dict(
+                db.execute("SELECT job, iteration_vs_alone FROM job_summary WHERE run = ?", [run])
+            ),
+            "mean_s": dict(
+                db.execute("SELECT job, mean_iteration_s FROM job_summary WHERE run = ?", [run])
+            ),
+            "iterations": db.execute(
+                "SELECT job, start_s, compute_end_s, comm_start_s, comm_end_s FROM iteration "
+                "WHERE run = ? ORDER BY job, iteration",
+                [run],
+            ).fetchall(),
+        }
+        for run, engine, policy, utilisation, _ in rows
+    ]
+    jobs = db.execute("SELECT job, name, gpus FROM job ORDER BY job").fetchall()
+    levels = dict(
+        ((policy, job), level)
+        for policy, job, level in db.execute(
+            "SELECT policy, job, level FROM plan_job JOIN run USING(run) "
+            "WHERE alone_job IS NULL ORDER BY run DESC"
         )
-    except sqlite3.Error as error:
-        fail(14, f"{path}: {error}")
-    if not runs or not jobs:
-        fail(15, f"{path}: holds no finished run of all jobs")
-    several = len({run["engine"] for run in runs}) > 1
-    for i, run in enumerate(runs):
-        run["label"] = f"{run['policy']}\n{run['engine']}" if several else run["policy"]
-        run["colour"] = SCHEDULER_COLOURS[i % len(SCHEDULER_COLOURS)]
+    )
+    for run in runs:
         run["levels"] = {job: levels.get((run["policy"], job)) for job, _, _ in jobs}
     return runs, jobs
 
@@ -115,13 +96,6 @@ def draw_relative(axes, runs, jobs):
     axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False)
 
 
-def time_unit(window):
-    for unit, factor in (("s", 1), ("ms", 1e3)):
-        if window * factor >= 3:
-            return unit, factor
-    return "µs", 1e6
-
-
 def window_of(runs):
     """Some iterations of the slowest job, from time 0; no longer than the longest run."""
     longest = max((v for run in runs for v in run["mean_s"].values() if v is not None), default=0)
@@ -130,7 +104,7 @@ def window_of(runs):
 
 
 def draw_timeline(axes, run, jobs, window):
-    unit, factor = time_unit(window)
+    unit, factor = common.time_unit(window)
     shown = jobs[:MOST_BARS]
     place = {job: i for i, (job, _, _) in enumerate(shown)}
     for colour, columns, low in ((COMPUTE, (1, 2), -0.38), (COMMUNICATE, (3, 4), 0.02)):
@@ -155,14 +129,9 @@ def draw_timeline(axes, run, jobs, window):
 
 
 def draw(runs, jobs, path):
-    try:
-        import matplotlib
-    except ImportError:
-        fail(16, "matplotlib is missing (Debian: python3-matplotlib); no picture")
-    matplotlib.use("Agg")
-    from matplotlib import patches, pyplot
+    pyplot = common.pyplot()
+    from matplotlib import patches
 
-    pyplot.rcParams.update({"font.size": 10, "axes.spines.top": False, "axes.spines.right": False})
     rows = min(len(jobs), MOST_BARS)
     strip = 0.9 + 0.32 * rows
     figure = pyplot.figure(figsize=(11, 4 + strip * len(runs)), layout="constrained")
@@ -186,35 +155,16 @@ def draw(runs, jobs, path):
         ncols=2,
         frameon=False,
     )
-    try:
-        figure.savefig(path, dpi=120, format="png")
-    except OSError as error:
-        fail(14, f"{path}: {error.strerror}")
-
-
-def check_picture(database, path):
-    """The picture goes to a new file, or replaces a PNG or an empty file; nothing else."""
-    if not os.path.lexists(path):
-        return
-    if os.path.exists(database) and os.path.exists(path) and os.path.samefile(database, path):
-        fail(14, f"{path}: is the database; give the picture another name")
-    if os.path.islink(path) or not os.path.isfile(path):
-        fail(14, f"{path}: is not a regular file")
-    try:
-        with open(path, "rb") as file:
-            head = file.read(len(PNG))
-    except OSError as error:
-        fail(14, f"{path}: {error.strerror}")
-    if head not in (b"", PNG):
-        fail(14, f"{path}: exists and is not a PNG; it is left alone")
+    common.save(figure, path)
 
 
 def main():
-    if len(sys.argv) != 3:
-        fail(14, "usage: crux-plot.py DATABASE PICTURE.png")
-    check_picture(sys.argv[1], sys.argv[2])
-    runs, jobs = load(sys.argv[1])
-    draw(runs, jobs, sys.argv[2])
+    database, picture = common.arguments()
+    runs, jobs = common.read(database, load)
+    if not runs or not jobs:
+        common.fail(15, f"{database}: holds no finished run of all jobs")
+    common.label_runs(runs)
+    draw(runs, jobs, picture)
 
 
 if __name__ == "__main__":
