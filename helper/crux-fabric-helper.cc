@@ -82,7 +82,8 @@ CruxFabric::CreateHostLinks()
         if (facts->kind != CRUX_LINK_NETWORK)
         {
             const uint32_t host = crux_topology_node(m_topology, facts->src)->host;
-            m_hostLinks[link] = GetHostLinks(host)->AddLink(static_cast<double>(facts->rate_bps));
+            m_hostLinks[link] = GetHostLinks(host)->AddLink(static_cast<double>(facts->rate_bps),
+                                                            facts->kind == CRUX_LINK_PCIE);
         }
     }
 }
@@ -101,7 +102,6 @@ CruxFabric::CreateCable(crux_link_id forward)
         Ptr<Node> node = m_nodes[facts->src.v];
         Ptr<RoceNetDevice> port = CreateObject<RoceNetDevice>();
         port->SetAttribute("DataRate", DataRateValue(DataRate(facts->rate_bps)));
-        port->SetAttribute("PortId", UintegerValue(link.v)); // what records of ways list
         node->AddDevice(port);
         if (from->kind == CRUX_NODE_NIC)
         {

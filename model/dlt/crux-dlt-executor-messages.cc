@@ -329,6 +329,7 @@ DltExecutor::Move(uint32_t conn, uint32_t op, uint64_t bytes, uint32_t era)
     }
     else if (!c.send)
     {
+        c.moved += bytes;
         Arrived(conn, op, bytes); // no way to go
     }
     else if (c.send->PostSend(op, bytes))
@@ -387,6 +388,7 @@ void
 DltExecutor::Limited(uint32_t tag, uint64_t bps)
 {
     Conn& c = m_conns[tag / 2];
+    const bool blocked = std::min(c.share[0].limit, c.share[1].limit) == 0;
     c.share[tag % 2].limit = bps;
     const uint64_t limit = std::min(c.share[0].limit, c.share[1].limit);
     const double wire = 1 + static_cast<double>(ROCE_OVERHEAD) / c.send->GetPayload();
@@ -394,6 +396,10 @@ DltExecutor::Limited(uint32_t tag, uint64_t bps)
     c.send->SetRateLimit(limit == UINT64_MAX
                              ? UINT64_MAX
                              : static_cast<uint64_t>(static_cast<double>(limit) * wire));
+    if (blocked && limit > 0 && c.share[tag % 2].links->GetArbiter() == GpuHostLinks::SEMAPHORE)
+    {
+        c.send->ForgetPace(); // what waits at the least rate goes now
+    }
 }
 
 void

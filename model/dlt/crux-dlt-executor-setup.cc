@@ -187,18 +187,24 @@ DltExecutor::SetShare(uint32_t conn,
 void
 DltExecutor::SetLevels(uint32_t level, uint32_t storage)
 {
+    SetLevels(level, storage, nullptr);
+}
+
+void
+DltExecutor::SetLevels(uint32_t level, uint32_t storage, Ptr<GpuHostLinks> links)
+{
     for (auto& c : m_conns)
     {
         for (uint32_t i = 0; c.links && i < 2; i++)
         {
-            if (c.number[i] != NONE)
+            if (c.number[i] != NONE && (!links || c.links == links))
             {
                 c.links->SetLevel(c.number[i], i ? storage : level);
             }
         }
         for (auto& share : c.share)
         {
-            if (share.links)
+            if (share.links && (!links || share.links == links))
             {
                 share.links->SetLevel(share.number, c.used[1] ? storage : level);
             }
@@ -235,6 +241,23 @@ uint64_t
 DltExecutor::GetMessages() const
 {
     return m_messages;
+}
+
+uint64_t
+DltExecutor::GetConnBytes(uint32_t conn) const
+{
+    const Conn& c = m_conns.at(conn);
+    uint64_t bytes = c.moved;
+    if (c.send)
+    {
+        bytes += c.send->GetCounters().bytesFirst;
+    }
+    for (uint32_t number : c.number)
+    {
+        bytes += number != NONE ? c.links->GetMovedBytes(number) : 0;
+    }
+    c.most = std::max(c.most, bytes);
+    return c.most;
 }
 
 } // namespace ns3

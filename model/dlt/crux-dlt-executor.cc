@@ -115,7 +115,8 @@ DltExecutor::StartPart(uint32_t op, uint32_t position)
                                           op,
                                           uint64_t{op} << 32 | position,
                                           SecondsOf(op, position),
-                                          this);
+                                          this,
+                                          o.flop);
         break;
     case CRUX_OP_HOST:
         m_ranks[rank].hostReady.insert(op);
@@ -305,14 +306,17 @@ DltExecutor::Detach()
 {
     m_owner = nullptr;
     Stop();
-    for (auto& c : m_conns)
+    for (uint32_t conn = 0; conn < m_conns.size(); conn++)
     {
+        Conn& c = m_conns[conn];
+        const uint64_t moved = GetConnBytes(conn);
         if (c.send)
         {
             c.send->SetSendCallback(RoceQueuePair::CompletionCallback());
             c.receive->SetRecvCallback(RoceQueuePair::CompletionCallback());
         }
         c = Conn();
+        c.moved = moved;
     }
     m_ranks.assign(m_ranks.size(), Rank());
 }

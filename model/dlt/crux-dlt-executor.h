@@ -138,6 +138,13 @@ class DltExecutor : public SimpleRefCount<DltExecutor>,
      * \param storage level of its storage traffic
      */
     void SetLevels(uint32_t level, uint32_t storage);
+    /**
+     * The same on one host: connections inside it, and what network connections use there.
+     * \param level as above
+     * \param storage as above
+     * \param links of the host, others keep their levels; null: of all hosts
+     */
+    void SetLevels(uint32_t level, uint32_t storage, Ptr<GpuHostLinks> links);
     /** \param conn of the wiring \return whether storage copies use it (between hosts nothing else
      * does then) */
     bool IsStorage(uint32_t conn) const;
@@ -150,6 +157,14 @@ class DltExecutor : public SimpleRefCount<DltExecutor>,
     uint32_t GetNRanks() const;
     /** \return messages posted since the start */
     uint64_t GetMessages() const;
+    /**
+     * Payload bytes that a connection has moved until now, those of messages under way included;
+     * never falls. Over the network: sent for the first time by its queue pair (a train counts
+     * from its first packet on); inside a host: by the fluid model. O(1).
+     * \param conn of the wiring
+     * \return bytes
+     */
+    uint64_t GetConnBytes(uint32_t conn) const;
 
     /** Begin an iteration; none may run. */
     void Begin();
@@ -213,6 +228,8 @@ class DltExecutor : public SimpleRefCount<DltExecutor>,
         uint32_t posted{0};             //!< messages, of the source's collective
         uint32_t arrived{0};            //!< messages, of the destination's collective
         uint64_t moving{0};             //!< messages given to the network and not arrived
+        uint64_t moved{0};              //!< bytes that arrived at once, or before Detach
+        mutable uint64_t most{0};       //!< bytes last told: a cut train is not taken back
     };
 
     /// Progress of a rank in the lanes of one channel that end at it.

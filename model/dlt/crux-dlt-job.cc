@@ -63,6 +63,10 @@ DltJob::GetTypeId()
                             "A rank's part in an operation has ended.",
                             MakeTraceSourceAccessor(&DltJob::m_partTrace),
                             "ns3::DltJob::PartTracedCallback")
+            .AddTraceSource("Aligned",
+                            "An iteration that AlignStart has put off begins.",
+                            MakeTraceSourceAccessor(&DltJob::m_alignedTrace),
+                            "ns3::DltJob::AlignedTracedCallback")
             .AddTraceSource("End",
                             "The job has ended.",
                             MakeTraceSourceAccessor(&DltJob::m_endTrace),
@@ -82,6 +86,7 @@ void
 DltJob::DoDispose()
 {
     m_stopEvent.Cancel();
+    m_beginEvent.Cancel();
     m_applications.clear();
     m_jitter = nullptr;
     if (m_executor)
@@ -176,7 +181,7 @@ DltJob::ApplicationStarted()
         const Time left = m_stopTime - Simulator::Now();
         m_stopEvent = Simulator::Schedule(Max(left, Time(0)), &DltJob::Stop, this);
     }
-    m_executor->Begin();
+    BeginSoon();
 }
 
 void
@@ -194,14 +199,68 @@ DltJob::IterationDone(const DltIteration& row)
         return;
     }
     // A new event, so that an iteration of no length cannot recurse without end.
-    Simulator::ScheduleNow(&DltJob::BeginNext, Ptr<DltJob>(this));
+    Simulator::ScheduleNow(&DltJob::BeginSoon, Ptr<DltJob>(this));
+}
+
+Time
+DltJob::GetIterationStart() const
+{
+    return m_begun;
+}
+
+void
+DltJob::AlignStart(Time reference, Time shift, Time period)
+{
+    NS_ABORT_MSG_IF(period.IsStrictlyNegative(), m_name << " is aligned to a period of " << period);
+    m_alignAt = reference + shift;
+    m_alignPeriod = period;
+    if (m_beginEvent.IsRunning()) // an iteration that waits waits for this instead
+    {
+        m_beginEvent.Cancel();
+        PutOff();
+    }
+}
+
+void
+DltJob::PutOff()
+{
+    const int64_t period = m_alignPeriod.GetTimeStep();
+    int64_t wait = 0;
+    if (period > 0)
+    {
+        wait = (m_alignAt - Simulator::Now()).GetTimeStep() % period;
+        wait += wait < 0 ? period : 0;
+    }
+    m_beginEvent = Simulator::Schedule(TimeStep(wait), &DltJob::BeginNext, Ptr<DltJob>(this));
+}
+
+void
+DltJob::BeginSoon()
+{
+    m_due = Simulator::Now();
+    if (!m_alignPeriod.IsZero() && m_state == RUNNING)
+    {
+        PutOff();
+        return;
+    }
+    BeginNext();
 }
 
 void
 DltJob::BeginNext()
 {
-    if (m_state == RUNNING && m_executor)
+    if (m_state != RUNNING || !m_executor)
     {
+        return;
+    }
+    if (!m_alignPeriod.IsZero())
+    {
+        m_alignPeriod = Time(0);
+        m_alignedTrace(this, m_completed, Simulator::Now() - m_due);
+    }
+    if (m_state == RUNNING) // no trace sink has stopped the job
+    {
+        m_begun = Simulator::Now();
         m_executor->Begin();
     }
 }
@@ -236,6 +295,7 @@ DltJob::End(State state, const std::string& reason)
     NS_LOG_INFO(m_name << " ends in state " << state << " " << reason);
     m_state = state;
     m_stopEvent.Cancel();
+    m_beginEvent.Cancel();
     if (m_executor)
     {
         state == FINISHED ? m_executor->Finish() : m_executor->Stop();
@@ -264,7 +324,11 @@ DltJob::DescribeWaiting() const
             }
         }
     }
-    if (m_state == RUNNING)
+    if (m_beginEvent.IsRunning())
+    {
+        os << "begins in " << Simulator::GetDelayLeft(m_beginEvent).As(Time::US);
+    }
+    else if (m_state == RUNNING)
     {
         os << m_executor->Describe();
     }

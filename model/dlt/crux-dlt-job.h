@@ -34,6 +34,7 @@ namespace ns3
  * all ranks and ends when every part of the program has ended; the next begins then. The job
  * begins when all its applications have started, and ends after Iterations iterations or at
  * StopTime, whichever is first; its GPUs are free from then on.
+ * AlignStart delays the begin of one iteration, by less than a period.
  */
 class DltJob : public Object, public DltExecutorOwner
 {
@@ -84,6 +85,17 @@ class DltJob : public Object, public DltExecutorOwner
     State GetState() const;
     /** \return completed iterations */
     uint64_t GetCompleted() const;
+    /** \return when the iteration that runs, or the last one, began; 0 before the first */
+    Time GetIterationStart() const;
+    /**
+     * Shift the job in time: the next iteration that begins after this call begins at the first
+     * instant from its own on that is reference + shift + k x period, k any whole number; those
+     * after it follow as always. A later call replaces one whose iteration has not begun.
+     * \param reference any instant
+     * \param shift added to it
+     * \param period > 0; 0: no delay, and one that waits begins now
+     */
+    void AlignStart(Time reference, Time shift, Time period);
     /** \return attribute Name */
     std::string GetName() const;
     /** \return attribute JobId */
@@ -133,6 +145,13 @@ class DltJob : public Object, public DltExecutorOwner
                                        uint32_t rank,
                                        Time start);
     /**
+     * TracedCallback signature for an iteration whose begin AlignStart has put off.
+     * \param [in] job the job
+     * \param [in] number of the iteration, from 0
+     * \param [in] delay of its begin, 0 included
+     */
+    typedef void (*AlignedTracedCallback)(Ptr<const DltJob> job, uint64_t number, Time delay);
+    /**
      * TracedCallback signature for the end of a job.
      * \param [in] job the job; its state tells how it ended
      * \param [in] reason empty, or why it failed
@@ -143,6 +162,8 @@ class DltJob : public Object, public DltExecutorOwner
     void DoDispose() override;
 
   private:
+    void BeginSoon();                                 //!< BeginNext, at once or aligned
+    void PutOff();                                    //!< BeginNext, aligned
     void BeginNext();                                 //!< begin an iteration unless it has ended
     void End(State state, const std::string& reason); //!< end the job
 
@@ -155,12 +176,18 @@ class DltJob : public Object, public DltExecutorOwner
     uint64_t m_completed{0};                                //!< iterations done
     uint32_t m_started{0};                                  //!< applications started
     EventId m_stopEvent;                                    //!< at StopTime
+    EventId m_beginEvent;                                   //!< of an iteration that is put off
+    Time m_begun;                                           //!< GetIterationStart
+    Time m_due;                                             //!< begin of what is put off, undelayed
+    Time m_alignAt;                                         //!< AlignStart: an instant
+    Time m_alignPeriod;                                     //!< AlignStart; 0: none asked for
     Ptr<DltExecutor> m_executor;                            //!< runs the program
     std::shared_ptr<const void> m_keeper;                   //!< of program and wiring
     std::vector<Ptr<DltProgramApplication>> m_applications; //!< one a host
     TracedCallback<Ptr<const DltJob>, uint64_t, const DltIteration&> m_iterationTrace; //!< source
     TracedCallback<Ptr<const DltJob>, uint32_t, uint32_t, Time> m_partTrace;           //!< source
     TracedCallback<Ptr<const DltJob>, const std::string&> m_endTrace;                  //!< source
+    TracedCallback<Ptr<const DltJob>, uint64_t, Time> m_alignedTrace;                  //!< source
 };
 
 } // namespace ns3

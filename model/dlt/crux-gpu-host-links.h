@@ -16,12 +16,21 @@
  * those connections that have something to move; PCIe and NVLink are links of their own, so that
  * neither meets the other's traffic.
  *
+ * Semaphores (attribute Arbiter; Crux, section 5: a semaphore per PCIe link that blocks lower-level
+ * jobs while a higher-level job uses it). Some links are guarded (AddLink). Connections with
+ * something to move are gone through from level 0 downwards; one moves when none of its guarded
+ * links is held by a level above its own, and then its level holds all of them; otherwise it holds
+ * none, and its rate is 0. Those that move share as above. So nothing is held by what waits: no
+ * deadlock, and in a chain a - b - c where a stops b, c moves. What the holder leaves of a link is
+ * lost, which is how this differs from priority alone; connections of one level never block each
+ * other.
+ *
  * Network connections also lie on a link for their NIC's own rate. Those of a NIC are left
  * out of the sharing, and not limited, when no link of the host can hold one of them back: nothing
  * is carried there, and its NICs together are no faster than the link. A limit is given only where
  * a link of the host, not the NIC, holds the connection back: full, and nothing of its level gets
- * more there. What such a connection cannot use because the network is slower still is not given to
- * others.
+ * more there; with semaphores also where the connection is blocked: 0. What such a connection
+ * cannot use because the network is slower still is not given to others.
  */
 #ifndef CRUX_GPU_HOST_LINKS_H
 #define CRUX_GPU_HOST_LINKS_H
@@ -57,7 +66,7 @@ class GpuHostLinksClient
     /**
      * The limit of a network connection is another.
      * \param tag of the connection
-     * \param bps bit/s of payload; UINT64_MAX: none
+     * \param bps bit/s of payload; UINT64_MAX: none; 0: starved or blocked
      */
     virtual void Limited(uint32_t tag, uint64_t bps) = 0;
 };
@@ -75,6 +84,13 @@ class GpuHostLinks : public Object
      */
     static TypeId GetTypeId();
 
+    /// Who moves first.
+    enum Arbiter
+    {
+        PRIORITY,  //!< max-min with strict priority between levels
+        SEMAPHORE, //!< besides, a guarded link is one level's at a time
+    };
+
     GpuHostLinks();
     ~GpuHostLinks() override;
     GpuHostLinks(const GpuHostLinks&) = delete;
@@ -83,9 +99,15 @@ class GpuHostLinks : public Object
     /**
      * Add a link (one direction).
      * \param bps its rate, bit/s, > 0
+     * \param guarded whether a semaphore guards it, with Arbiter = Semaphore
      * \return its number
      */
-    uint32_t AddLink(double bps);
+    uint32_t AddLink(double bps, bool guarded = false);
+
+    /** \param arbiter from now on */
+    void SetArbiter(Arbiter arbiter);
+    /** \return attribute Arbiter */
+    Arbiter GetArbiter() const;
 
     /** \return number of links */
     uint32_t GetNLinks() const;
@@ -153,6 +175,13 @@ class GpuHostLinks : public Object
     double GetRate(uint32_t connection) const;
 
     /**
+     * \param connection a carried one
+     * \return bytes that it has moved until now: its messages that have left, and the part of the
+     * one that moves; what Cancel dropped counts as far as it had got
+     */
+    uint64_t GetMovedBytes(uint32_t connection) const;
+
+    /**
      * \param link number
      * \return bytes carried here, network connections not counted
      */
@@ -181,24 +210,32 @@ class GpuHostLinks : public Object
         bool network{false};                 //!< moves elsewhere
         bool shares{true};                   //!< takes part in the sharing
         bool moving{false};                  //!< has something to move
+        bool active{false};                  //!< moves: the solver gives it a rate
         Time latency;                        //!< of all links
         std::deque<Message> queue;           //!< carried: the first one moves
         double left{0};                      //!< carried: bits of the first one at sincePs
         double rate{0};                      //!< carried: now, bit/s
         int64_t sincePs{0};                  //!< carried: when left was worked out
         int64_t duePs{NEVER};                //!< carried: when the first one has left
+        uint64_t moved{0};                   //!< carried: bytes, the first one's not included
         uint32_t era{0};                     //!< grows with each Cancel
         uint64_t limit{UINT64_MAX};          //!< network: last told
     };
 
-    uint32_t Add(Connection&& connection);       //!< \param connection new \return number
-    void Start(uint32_t connection);             //!< \param connection moves from now on
-    void Stop(uint32_t connection);              //!< \param connection moves no longer
-    void SolveSoon();                            //!< rates anew in this instant
-    void Solve();                                //!< rates anew
-    void Rebuild();                              //!< the solver, from all connections
-    void FindShares();                           //!< which network connections share
-    void SetRate(uint32_t number);               //!< the solver's \param number of connection
+    uint32_t Add(Connection&& connection); //!< \param connection new \return number
+    void Start(uint32_t connection);       //!< \param connection moves from now on
+    void Stop(uint32_t connection);        //!< \param connection moves no longer
+    void SolveSoon();                      //!< rates anew in this instant
+    void Solve();                          //!< rates anew
+    void Rebuild();                        //!< the solver, from all connections
+    /** The solver gives a connection a rate, or no longer. \param connection \param active it */
+    void SetActive(uint32_t connection, bool active);
+    void Arbitrate();                        //!< semaphores: who moves
+    std::vector<bool> FindContested() const; //!< [links] semaphores that may block somebody
+    void FindShares();                       //!< which network connections share
+    void SetRate(uint32_t number);           //!< the solver's \param number of connection
+    /** \param c carried \return bits of its first message that have not left by now */
+    static double LeftOf(const Connection& c);
     static int64_t DueAt(const Connection& c);   //!< \param c carried \return when it is due
     void SetDue(uint32_t number, int64_t duePs); //!< \param number of it \param duePs when
     void TellLimits();                           //!< to network connections
@@ -211,13 +248,17 @@ class GpuHostLinks : public Object
     /** A message arrives. \param number of its connection \param era then \param message it */
     void Arrive(uint32_t number, uint32_t era, Message message);
 
+    Arbiter m_arbiter{PRIORITY};           //!< attribute Arbiter
     std::vector<double> m_bps;             //!< [links] rates
+    std::vector<bool> m_guarded;           //!< [links] by a semaphore
+    std::vector<uint32_t> m_holder;        //!< [links] level that holds it, semaphores
+    std::vector<uint32_t> m_byLevel;       //!< connections, the highest level first, semaphores
     std::vector<double> m_carried;         //!< [links] bytes
     std::vector<Connection> m_connections; //!< all
     crux_maxmin* m_solver{nullptr};        //!< null: to be made
     bool m_solving{false};                 //!< Solve is due
     bool m_anyNetwork{false};              //!< a network connection shares
-    std::vector<uint32_t> m_fresh;         //!< carried connections started since the last solve
+    std::vector<uint32_t> m_fresh;         //!< carried ones started or stopped since the last solve
     std::set<std::pair<int64_t, uint32_t>> m_due; //!< departures: time, connection
     EventId m_event;                              //!< the next look at m_due
     int64_t m_eventPs{0};                         //!< when

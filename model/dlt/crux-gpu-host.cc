@@ -137,10 +137,7 @@ GpuHost::Release(uint32_t number)
     gpu->end.Cancel();
     if (gpu->busy)
     {
-        const int64_t took = RoceClock::NowPs() - gpu->begunPs;
-        gpu->busy = false;
-        gpu->totalPs += took;
-        m_computeEnd(number, gpu->job, RoceClock::ToTime(took));
+        Count(number, gpu->current.flop * DoneOf(*gpu));
     }
     gpu->interference = 1;
     gpu->taken = false;
@@ -154,16 +151,19 @@ GpuHost::SubmitCompute(uint32_t number,
                        uint64_t order,
                        uint64_t tag,
                        double seconds,
-                       GpuHostClient* client)
+                       GpuHostClient* client,
+                       double flop)
 {
     NS_LOG_FUNCTION(this << number << order << tag << seconds);
     Ptr<Gpu> gpu = GetGpu(number);
     NS_ABORT_MSG_IF(!gpu->taken, "GPU " << number << " computes without a job");
     NS_ABORT_MSG_IF(!(seconds >= 0), "computation of " << seconds << " s");
+    NS_ABORT_MSG_IF(!(flop >= 0), "computation of " << flop << " FLOP");
     Gpu::Work work;
     work.order = order;
     work.tag = tag;
     work.seconds = seconds;
+    work.flop = flop;
     work.client = client;
     gpu->ready.insert(work);
     DispatchSoon(number);
@@ -256,7 +256,12 @@ GpuHost::Dispatch(uint32_t number)
     gpu.ready.erase(gpu.ready.begin());
     gpu.busy = true;
     gpu.begunPs = gpu.sincePs = RoceClock::NowPs();
-    gpu.left = gpu.current.seconds * gpu.m_slowness;
+    gpu.left = gpu.whole = gpu.current.seconds * gpu.m_slowness;
+    Union& all = m_unions[gpu.job];
+    if (all.busy++ == 0)
+    {
+        all.sincePs = gpu.begunPs;
+    }
     m_computeBegin(number, gpu.job, Seconds(gpu.left * gpu.interference));
     ScheduleEnd(number);
 }
@@ -299,19 +304,73 @@ GpuHost::End(uint32_t number)
         return;
     }
     Gpu& gpu = *m_gpus[number];
-    const int64_t took = RoceClock::NowPs() - gpu.begunPs;
     const Gpu::Work work = gpu.current;
-    gpu.busy = false;
-    gpu.totalPs += took;
-    m_computeEnd(number, gpu.job, RoceClock::ToTime(took));
+    const int64_t took = Count(number, work.flop);
     work.client->ComputeDone(number, work.tag, static_cast<double>(took) * 1e-12);
     DispatchSoon(number);
+}
+
+// ---------------------------------------------------------------------------
+// Counters
+
+int64_t
+GpuHost::Count(uint32_t number, double flop)
+{
+    Gpu& gpu = *m_gpus[number];
+    const int64_t now = RoceClock::NowPs();
+    const int64_t took = now - gpu.begunPs;
+    gpu.busy = false;
+    gpu.totalPs += took;
+    gpu.flop += flop;
+    Union& all = m_unions[gpu.job];
+    if (--all.busy == 0)
+    {
+        all.totalPs += now - all.sincePs;
+    }
+    m_computeEnd(number, gpu.job, RoceClock::ToTime(took));
+    return took;
+}
+
+double
+GpuHost::DoneOf(const Gpu& gpu)
+{
+    const double since = static_cast<double>(RoceClock::NowPs() - gpu.sincePs) * 1e-12;
+    const double left = std::max(0.0, gpu.left - since / gpu.interference);
+    return gpu.whole > 0 ? 1 - left / gpu.whole : 0;
 }
 
 Time
 GpuHost::GetBusyTime(uint32_t gpu) const
 {
     return RoceClock::ToTime(GetGpu(gpu)->totalPs);
+}
+
+double
+GpuHost::GetBusySeconds(uint32_t number) const
+{
+    Ptr<Gpu> gpu = GetGpu(number);
+    const int64_t now = gpu->busy ? RoceClock::NowPs() - gpu->begunPs : 0;
+    return static_cast<double>(gpu->totalPs + now) * 1e-12;
+}
+
+double
+GpuHost::GetFlop(uint32_t number) const
+{
+    Ptr<Gpu> gpu = GetGpu(number);
+    return gpu->flop + (gpu->busy ? gpu->current.flop * DoneOf(*gpu) : 0);
+}
+
+double
+GpuHost::GetAnyBusySeconds(int64_t jobId) const
+{
+    const auto it = m_unions.find(jobId);
+    if (it == m_unions.end())
+    {
+        return 0;
+    }
+    const Union& all = it->second;
+    const int64_t now = all.busy > 0 ? RoceClock::NowPs() - all.sincePs : 0;
+    return static_cast<double>(all.totalPs + now) * 1e-12;
 }
 
 // ---------------------------------------------------------------------------

@@ -12,6 +12,13 @@
  * Computations of a GPU run one at a time, of those ready the one of the lowest number first,
  * each to its end. CPU threads belong to a client; work for them is served in the order of its
  * submission.
+ *
+ * Counters, as of hardware: they never fall, and rise while a computation runs.
+ *   FLOP of GPU g    = sum over its computations of FLOP x done, done = the part of
+ *                      integral dt / interference so far: 1 when it has ended
+ *   busy(g)          = time in which g computed
+ *   any busy(job)    = time in which at least one GPU of this host that the job has computed
+ * What was dropped by Release counts as far as it had got.
  */
 #ifndef CRUX_GPU_HOST_H
 #define CRUX_GPU_HOST_H
@@ -87,6 +94,7 @@ class Gpu : public Object
         uint64_t order{0};              //!< the lowest goes first
         uint64_t tag{0};                //!< for the client
         double seconds{0};              //!< without slowness
+        double flop{0};                 //!< executed by it
         GpuHostClient* client{nullptr}; //!< whom to tell
 
         /** \param other another \return whether this goes before it */
@@ -108,7 +116,9 @@ class Gpu : public Object
     int64_t begunPs{0};      //!< when the current one began
     EventId end;             //!< of the current one
     bool dispatching{false}; //!< a look at ready is due
-    int64_t totalPs{0};      //!< computation so far
+    double whole{0};         //!< what left was at the begin
+    int64_t totalPs{0};      //!< computation so far, the current one not included
+    double flop{0};          //!< FLOP so far, of the current one not included
 };
 
 /**
@@ -161,12 +171,14 @@ class GpuHost : public Object
      * \param tag comes back; equal orders go by it
      * \param seconds >= 0, without slowness and interference
      * \param client told at the end
+     * \param flop >= 0, executed evenly over the computation
      */
     void SubmitCompute(uint32_t gpu,
                        uint64_t order,
                        uint64_t tag,
                        double seconds,
-                       GpuHostClient* client);
+                       GpuHostClient* client,
+                       double flop = 0);
 
     /**
      * The same on several GPUs, each when it gets to it, with order 0.
@@ -188,6 +200,25 @@ class GpuHost : public Object
      * \return time that the GPU has computed in all, running computation excluded
      */
     Time GetBusyTime(uint32_t gpu) const;
+
+    /**
+     * \param gpu number on this host
+     * \return seconds that the GPU has computed in all, the running computation included
+     */
+    double GetBusySeconds(uint32_t gpu) const;
+
+    /**
+     * \param gpu number on this host
+     * \return FLOP that the GPU has executed in all, those of the running computation included
+     */
+    double GetFlop(uint32_t gpu) const;
+
+    /**
+     * \param jobId a job
+     * \return seconds in which at least one GPU of this host allocated to the job computed, until
+     * now; 0 for a job that never computed here
+     */
+    double GetAnyBusySeconds(int64_t jobId) const;
 
     /**
      * Give a client CPU threads of its own.
@@ -248,6 +279,19 @@ class GpuHost : public Object
         bool dispatching{false};          //!< DispatchCpu is due
     };
 
+    /// Computation of a job on any GPU.
+    struct Union
+    {
+        uint32_t busy{0};   //!< GPUs that compute
+        int64_t sincePs{0}; //!< when the first of them began
+        int64_t totalPs{0}; //!< before that
+    };
+
+    /** \param gpu which computes \return part of its computation that is done, 0 .. 1 */
+    static double DoneOf(const Gpu& gpu);
+    /** A computation ends or is dropped: count it. \param gpu number on this host
+     * \param flop executed by it \return how long it took, ps */
+    int64_t Count(uint32_t gpu, double flop);
     /** Start the next computation of a GPU, if it is idle. \param gpu number on this host */
     void Dispatch(uint32_t gpu);
     /** See to a Dispatch in this instant. \param gpu number on this host */
@@ -269,6 +313,7 @@ class GpuHost : public Object
     std::vector<Ptr<Gpu>> m_gpus;                           //!< [m_nGpus]
     std::map<uint64_t, std::unique_ptr<Batch>> m_batches;   //!< of Compute, by number
     uint64_t m_nextBatch{0};                                //!< number
+    std::map<int64_t, Union> m_unions;                      //!< by job
     std::vector<Pool> m_pools;                              //!< CPU threads
     TracedCallback<uint32_t, int64_t, Time> m_computeBegin; //!< trace source
     TracedCallback<uint32_t, int64_t, Time> m_computeEnd;   //!< trace source

@@ -143,6 +143,7 @@ RoceQueuePair::Unsend(const RoceFrame& rest)
     }
     m_counters.packetsResent -= m_maxBefore > from ? std::min(end, m_maxBefore) - from : 0;
     m_max = std::max(m_maxBefore, from);
+    m_counters.bytesFirst -= m_max < end ? rest.payload - (m_max - from) * m_payload : 0;
     m_next = from;
     m_inFlight -= rest.payload;
     m_current = MessageOf(from);

@@ -169,6 +169,11 @@ RoceQueuePair::GetTypeId()
             .AddTraceSource("Failed",
                             "The queue pair has failed; messages that end with an error",
                             MakeTraceSourceAccessor(&RoceQueuePair::m_traceFailed),
+                            "ns3::RoceQueuePair::EventTracedCallback")
+            .AddTraceSource("Settled",
+                            "Source port and class last set are in force, or the queue pair has "
+                            "failed; the port",
+                            MakeTraceSourceAccessor(&RoceQueuePair::m_traceSettled),
                             "ns3::RoceQueuePair::EventTracedCallback");
     return tid;
 }
@@ -428,6 +433,12 @@ RoceQueuePair::Change()
         {
             Kick(RoceClock::NowPs());
         }
+        Tell(m_traceSettled, m_srcPort);
+        return;
+    }
+    if (m_failed)
+    {
+        Tell(m_traceSettled, m_wantedPort);
         return;
     }
     if (m_una == m_next)
@@ -461,6 +472,13 @@ RoceQueuePair::ApplyPending()
         UpdatePath();
         m_peer->UpdatePath();
     }
+    Tell(m_traceSettled, m_srcPort);
+}
+
+bool
+RoceQueuePair::IsSettled() const
+{
+    return m_failed || !m_changing;
 }
 
 void
@@ -581,6 +599,20 @@ uint64_t
 RoceQueuePair::GetRateLimit() const
 {
     return m_rateLimit;
+}
+
+void
+RoceQueuePair::ForgetPace()
+{
+    if (!m_peer || m_failed)
+    {
+        return;
+    }
+    const int64_t nowPs = RoceClock::NowPs();
+    m_nic->Deactivate(this); // its place among the paced depends on nextSendPs
+    nextSendPs = std::min(nextSendPs, nowPs);
+    m_duePs = std::min(m_duePs, nowPs);
+    Kick(nowPs);
 }
 
 const RoceQueuePairCounters&
@@ -727,7 +759,9 @@ RoceQueuePair::NextInOrder(uint64_t packets, int64_t nowPs)
         m_askedBefore = m_lastAsked;
     }
     const bool last = m_next + packets == message.firstSeq + message.packets;
-    m_counters.packetsResent += m_max > m_next ? std::min(packets, m_max - m_next) : 0;
+    const uint64_t again = m_max > m_next ? std::min(packets, m_max - m_next) : 0;
+    m_counters.packetsResent += again;
+    m_counters.bytesFirst += again < packets ? frame->payload - again * m_payload : 0;
     m_next += packets;
     m_inFlight += frame->payload;
     m_current += last;
@@ -875,6 +909,10 @@ RoceQueuePair::Acknowledge(uint64_t seq, int64_t nowPs)
         {
             m_current++;
         }
+    }
+    if (m_changing && m_una == m_next)
+    {
+        ApplyPending(); // before a completion posts more, and that goes the old way
     }
     while (!m_messages.empty() && m_messages.front().firstSeq + m_messages.front().packets <= m_una)
     {
@@ -1120,6 +1158,10 @@ RoceQueuePair::Fail(RoceStatus status, const std::string& reason, int64_t nowPs)
     m_failReason = reason;
     m_nic->Deactivate(this);
     Tell(m_traceFailed, m_messages.size());
+    if (m_changing)
+    {
+        Tell(m_traceSettled, m_wantedPort);
+    }
     while (!m_messages.empty())
     {
         const Message lost = m_messages.front();

@@ -84,6 +84,7 @@ struct RoceQueuePairCounters
     uint64_t packetsSent{0};      //!< data packets, retransmitted ones included
     uint64_t packetsResent{0};    //!< data packets sent again
     uint64_t bytesSent{0};        //!< payload bytes, retransmitted ones included
+    uint64_t bytesFirst{0};       //!< payload bytes sent for the first time
     uint64_t bytesAcked{0};       //!< payload bytes acknowledged
     uint64_t bytesReceived{0};    //!< payload bytes taken in order
     uint64_t messagesSent{0};     //!< messages completed as sender
@@ -154,6 +155,11 @@ class RoceQueuePair : public Object
     void SetTrafficClass(uint8_t cls);
     /** \return the class last set (perhaps not yet in force) */
     uint8_t GetTrafficClass() const;
+    /** \return whether port and class last set are in force, or the queue pair has failed. The
+     * trace Settled tells when that is so: at once where nothing has to be waited for. It says
+     * nothing of the other end, which has a port and a class of its own; that end's ACKs for our
+     * packets may take any path, for what they acknowledge is counted from the beginning. */
+    bool IsSettled() const;
 
     /** \param control replaces the congestion control; before Connect */
     void SetCongestionControl(Ptr<RoceCongestionControl> control);
@@ -195,6 +201,10 @@ class RoceQueuePair : public Object
     void SetRateLimit(uint64_t bps);
     /** \return the limit in force, wire bit/s; UINT64_MAX: none */
     uint64_t GetRateLimit() const;
+    /** \brief What was to wait because of the last packet's rate need not: after a limit that
+     * was next to nothing. One packet, or train, may so go earlier than congestion control paces.
+     */
+    void ForgetPace();
     /** \return messages posted and not completed */
     uint64_t GetOutstanding() const;
     /** \return the counters */
@@ -458,6 +468,7 @@ class RoceQueuePair : public Object
     EventTrace m_traceNak;                                                 //!< NakReceived
     EventTrace m_traceTimeout;                                             //!< Timeout
     EventTrace m_traceFailed;                                              //!< Failed
+    EventTrace m_traceSettled;                                             //!< Settled
 };
 
 } // namespace ns3
