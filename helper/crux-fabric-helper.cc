@@ -102,6 +102,7 @@ CruxFabric::CreateCable(crux_link_id forward)
         Ptr<Node> node = m_nodes[facts->src.v];
         Ptr<RoceNetDevice> port = CreateObject<RoceNetDevice>();
         port->SetAttribute("DataRate", DataRateValue(DataRate(facts->rate_bps)));
+        port->SetAttribute("PortId", UintegerValue(link.v)); // what records of ways list
         node->AddDevice(port);
         if (from->kind == CRUX_NODE_NIC)
         {
