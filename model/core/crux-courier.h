@@ -40,7 +40,7 @@ void crux_courier_options_default(struct crux_courier_options *options);
 /**
  * What the owner does for it; never called from inside another of them. From inside deliver and
  * lost the owner may post (it is sent when the call ends) and forget; receive and tick are
- * CRUX_INVALID there.
+ * CRUX_INVALID there. Inside send: nothing of these.
  */
 struct crux_courier_calls {
 	void *ctx;
