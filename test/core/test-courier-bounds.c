@@ -160,7 +160,7 @@ static void fuzzed(void)
 	uint64_t malformed = 0, delivered = 0;
 
 	for (uint64_t seed = 0; seed < 300; seed++) {
-		struct owner owner;
+		struct owner owner = {0};
 		struct rig *rig;
 		struct crux_rng rng;
 		uint8_t body[3000] = {0};
@@ -208,7 +208,7 @@ static void fuzzed(void)
 
 static void inside_calls(void)
 {
-	struct owner owner;
+	struct owner owner = {0};
 
 	owner_open(&owner, 3, 5); /* an echo to itself: one a tick, five answers */
 	CHECK_U64(crux_courier_post(owner.courier, 0, 3, (const uint8_t *)"x", 1, NULL), CRUX_OK);
@@ -261,7 +261,7 @@ static void a_million(void)
 {
 	struct oom oom = {LONG_MAX, 0};
 	struct crux_allocator allocator = {oom_resize, &oom};
-	struct owner a, b;
+	struct owner a = {0}, b = {0};
 	long held = 0;
 
 	crux_set_allocator(&allocator);
@@ -299,7 +299,7 @@ static void refused(void)
 	struct crux_courier_options options;
 	struct crux_courier *courier = NULL;
 	struct crux_error err;
-	struct owner owner;
+	struct owner owner = {0};
 
 #define REFUSED(field, value, want)                                                                \
 	do {                                                                                       \
