@@ -127,4 +127,36 @@ const char store_schema[] =
 	" to_s REAL NOT NULL CHECK(to_s > from_s), job INTEGER NOT NULL REFERENCES job,"
 	" busy_gpu_s REAL NOT NULL CHECK(busy_gpu_s >= 0),"
 	" gpus INTEGER NOT NULL CHECK(gpus > 0), iterations INTEGER NOT NULL,"
-	" PRIMARY KEY(run, seq)) STRICT, WITHOUT ROWID;";
+	" PRIMARY KEY(run, seq)) STRICT, WITHOUT ROWID;"
+
+	/* A published figure and ours: these are filled instead of the tables above. */
+	"CREATE TABLE figure("
+	" one INTEGER PRIMARY KEY CHECK(one = 1), name TEXT NOT NULL, title TEXT NOT NULL,"
+	" baseline TEXT NOT NULL, iterations INTEGER NOT NULL, scale REAL NOT NULL,"
+	" first_seed TEXT NOT NULL, seeds INTEGER NOT NULL) STRICT;"
+
+	"CREATE TABLE figure_row("
+	" row INTEGER PRIMARY KEY, part TEXT, label TEXT NOT NULL, topology TEXT NOT NULL,"
+	" jobs TEXT NOT NULL, placement TEXT NOT NULL) STRICT;"
+
+	"CREATE TABLE figure_run("
+	" run INTEGER PRIMARY KEY, row INTEGER NOT NULL REFERENCES figure_row,"
+	" engine TEXT NOT NULL, policy TEXT NOT NULL, seed TEXT NOT NULL,"
+	" utilisation REAL NOT NULL, alone_utilisation REAL, first_end_s REAL,"
+	" UNIQUE(row, engine, policy, seed)) STRICT;"
+
+	"CREATE TABLE figure_job("
+	" run INTEGER NOT NULL REFERENCES figure_run, job INTEGER NOT NULL, name TEXT NOT NULL,"
+	" gpus INTEGER NOT NULL, level INTEGER NOT NULL, rank INTEGER NOT NULL,"
+	" iterations INTEGER NOT NULL, iteration_s REAL, jct_s REAL, alone_iteration_s REAL,"
+	" alone_jct_s REAL, alone_busy_s REAL, t_s REAL,"
+	" PRIMARY KEY(run, job)) STRICT, WITHOUT ROWID;"
+
+	"CREATE TABLE figure_value("
+	" run INTEGER NOT NULL REFERENCES figure_run, what TEXT NOT NULL, unit TEXT NOT NULL,"
+	" value REAL, PRIMARY KEY(run, what)) STRICT, WITHOUT ROWID;"
+
+	"CREATE TABLE figure_published("
+	" number INTEGER PRIMARY KEY, what TEXT NOT NULL, policy TEXT, low REAL NOT NULL,"
+	" high REAL NOT NULL CHECK(high >= low), unit TEXT NOT NULL,"
+	" source TEXT NOT NULL) STRICT;";

@@ -75,6 +75,12 @@ extern const char store_schema[];
 	X(OP_DECISION, ADD("op_decision", ",?,?,?,?,?,?,?,?,?"))                                   \
 	X(OP_ORDER, ADD("op_order", ",?,?,?,?,?,?,?"))                                             \
 	X(OP_BIN, ADD("op_bin", ",?,?,?,?,?,?"))                                                   \
+	X(FIGURE, "INSERT INTO figure VALUES(1,?,?,?,?,?,?,?)")                                    \
+	X(FIGURE_ROW, "INSERT INTO figure_row VALUES(NULL,?,?,?,?,?)")                             \
+	X(FIGURE_RUN, "INSERT INTO figure_run VALUES(NULL,?,?,?,?,?,?,?)")                         \
+	X(FIGURE_JOB, "INSERT INTO figure_job VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)")                  \
+	X(FIGURE_VALUE, "INSERT INTO figure_value VALUES(?,?,?,?)")                                \
+	X(FIGURE_PUBLISHED, "INSERT INTO figure_published VALUES(NULL,?,?,?,?,?,?)")               \
 	X(END_RUN, "UPDATE run SET finished = 1 WHERE run = ?")                                    \
 	X(ALONE, "SELECT alone_job FROM run WHERE run = ?")                                        \
 	X(BEGIN, "BEGIN IMMEDIATE")                                                                \
