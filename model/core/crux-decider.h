@@ -78,19 +78,28 @@ void crux_decider_destroy(struct crux_decider *decider);
 /** A job, new or changed. Everything is copied. */
 enum crux_status crux_decider_report(struct crux_decider *decider,
 				     const struct crux_decider_job *job, struct crux_error *err);
-/** Forget a job; CRUX_NOT_FOUND. */
+/** Forget a job, and the pairs that no other job known here uses; CRUX_NOT_FOUND. */
 enum crux_status crux_decider_done(struct crux_decider *decider, int64_t job,
 				   struct crux_error *err);
+/**
+ * Paths of a pair, known or known anew; copied. All should begin and end with the NICs' same
+ * cables: those that do not begin and end as the first are left out (crux_decider_left_out()).
+ */
 enum crux_status crux_decider_paths(struct crux_decider *decider,
 				    const struct crux_decider_pair *pair, struct crux_error *err);
+/** How many paths were left out so far. */
+uint64_t crux_decider_left_out(const struct crux_decider *decider);
 uint32_t crux_decider_jobs(const struct crux_decider *decider);
 
 /**
  * Decide anew. @p orders: one for each job that takes part, by rising job id, valid until the
  * next call on the decider. Deterministic, whatever the order of reports. A flow whose chosen path
  * is the one its ecmp_port takes keeps that port (@p ecmp_link_path tells: for a pair and a port,
- * the index of the path or CRUX_NONE; NULL: unknown, every flow gets the pair's port). The policy
- * ecmp needs it: without, its flows keep their ecmp_port and are taken to lie on path 0.
+ * the index of the path as the pair was reported, or CRUX_NONE; NULL: unknown, every flow gets the
+ * pair's port). A flow whose ecmp_port takes an unknown path is taken to lie on path 0. Policies
+ * that leave paths to the switches' hash (ecmp, cassini, crux-pa, sincronia, varys) leave its port
+ * alone even then.
+ * A job that no path joins (a pair reported with none) waits as one that lacks a pair.
  */
 enum crux_status crux_decider_decide(struct crux_decider *decider,
 				     uint32_t (*ecmp_path)(void *ctx, struct crux_node_id src_nic,
