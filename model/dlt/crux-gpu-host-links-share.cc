@@ -82,6 +82,11 @@ GpuHostLinks::FindShares()
     for (auto& c : m_connections)
     {
         c.shares = c.shares || sharing[c.links.back()];
+        if (!c.shares && c.limit != UINT64_MAX) // levels, or the arbiter, were others
+        {
+            c.limit = UINT64_MAX;
+            c.client->Limited(c.tag, c.limit);
+        }
     }
 }
 
