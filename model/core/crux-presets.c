@@ -3,11 +3,12 @@
  * crux-presets: see crux-presets.h.
  *
  * Place: model/core (C11). Depends on crux-base, crux-topology, crux-spec,
- * crux-lingjun; keys of hosts are in crux-host-keys.c.
+ * crux-lingjun, crux-topo-file; keys of hosts are in crux-host-keys.c.
  */
 #include "crux-presets.h"
 
 #include "crux-lingjun.h"
+#include "crux-topo-file.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -254,13 +255,17 @@ enum crux_status crux_preset_build(const char *description, struct crux_topology
 		status = build_clos_spec(&spec, false, &topo, assumptions, err);
 	else if (!strcmp(spec.name, "clos3"))
 		status = crux_clos3_from_spec(&spec, &topo, assumptions, err);
+	else if (!strcmp(spec.name, "fattree"))
+		status = crux_fattree_from_spec(&spec, &topo, assumptions, err);
 	else if (!strcmp(spec.name, "lingjun"))
 		status = crux_lingjun_build(&spec, &topo, assumptions, err);
+	else if (!strcmp(spec.name, "file"))
+		status = crux_topo_file_build(&spec, &topo, assumptions, err);
 	else
-		status = crux_fail(
-			err, CRUX_NOT_FOUND,
-			"unknown topology \"%.40s\"; known: testbed, clos, clos3, lingjun:FILE",
-			spec.name);
+		status = crux_fail(err, CRUX_NOT_FOUND,
+				   "unknown topology \"%.40s\"; known: testbed, clos, clos3, "
+				   "lingjun:FILE, fattree, file:PATH",
+				   spec.name);
 	crux_spec_clear(&spec);
 	if (!status)
 		*out = topo;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only
  *
  * crux-presets: topologies by name: the paper's testbed, a two-layer and a three-layer
- * Clos, and the real cluster of the Lingjun trace (crux-lingjun.h).
+ * Clos, a fat tree, the real cluster of the Lingjun trace (lingjun:FILE, crux-lingjun.h), and any
+ * other from a file (file:PATH, crux-topo-file.h). In a script: crux-topo-draft.h, CruxTopology.
  *
  * Place: model/core (C11). Depends on crux-base, crux-topology, crux-host, crux-spec.
  *
@@ -68,6 +69,19 @@
  *   core_gbps    200    Gbit/s of a cable from an aggregation switch to a core switch
  * The ratio of rates below and above each layer that results is listed.
  *
+ * fattree: the clos3 of switches with k ports: k pods of k/2 edge switches (kind tor) and k/2
+ * aggregation switches, (k/2)^2 core switches, k/2 hosts under an edge switch, so k^3/4 hosts;
+ * k/2 paths between edge switches of a pod, (k/2)^2 between pods.
+ *
+ *   key          fattree  unit and meaning (those of host, NIC, rails, ports and delay as above)
+ *   k            4        ports of a switch, even, 2..64
+ *   uplink_gbps  200      Gbit/s of a cable from an edge to an aggregation switch
+ *   core_gbps    uplink   Gbit/s of a cable from an aggregation to a core switch
+ * All NICs of a host hang on its edge switch, which so has nics x k/2 cables down: nics=1 gives the
+ * fat tree of the books, more NICs one with that ratio at the edge (listed). With rails or ports
+ * the k/2 edge switches of a pod must be a multiple of a group, and each group has k/2 hosts:
+ * k^3/4 / (ToR of a group) hosts.
+ *
  * Names: tor0.., agg0.., core0.. (pod by pod, plane by plane), hosts h0.. (ToR by ToR),
  * link "tor0>agg1#2".
  */
@@ -109,6 +123,9 @@ enum crux_status crux_clos3_build(const struct crux_clos3 *clos, struct crux_top
 /** The same from a description; the name is spec->name (crux_preset_build). */
 enum crux_status crux_clos3_from_spec(const struct crux_spec *spec, struct crux_topology **out,
 				      struct crux_text *assumptions, struct crux_error *err);
+/** A fat tree from a description; the name is spec->name (crux_preset_build). */
+enum crux_status crux_fattree_from_spec(const struct crux_spec *spec, struct crux_topology **out,
+					struct crux_text *assumptions, struct crux_error *err);
 
 /**
  * Build a topology by its description, frozen. Assumptions are added to

@@ -9,6 +9,7 @@
 #include "crux-placement.h"
 #include "crux-presets.h"
 #include "crux-spec.h"
+#include "crux-topo-draft.h"
 #include "crux-wiring.h"
 #include "scenario-private.h"
 
@@ -413,7 +414,7 @@ static enum crux_status build(struct crux_scenario *scn, const struct scenario_r
 	enum crux_status status = crux_text_add(&notes, err, "%s", "");
 	size_t i;
 
-	if (!status)
+	if (!status && !scn->topo)
 		status = crux_preset_build(scn->options.topology, &scn->topo, &notes, err);
 	if (!status)
 		status = check_capacity(scn->topo, all, err);
@@ -436,8 +437,10 @@ static enum crux_status build(struct crux_scenario *scn, const struct scenario_r
 	return status ? status : profile(scn, err);
 }
 
-enum crux_status crux_scenario_create(const struct crux_scenario_options *options,
-				      struct crux_scenario **out, struct crux_error *err)
+/* @p topo: NULL, by its description; else taken over on success. */
+static enum crux_status create(const struct crux_scenario_options *options,
+			       struct crux_topology *topo, struct crux_scenario **out,
+			       struct crux_error *err)
 {
 	enum crux_placement_policy policy = CRUX_PLACE_SPAN;
 	struct scenario_requests all = {NULL, 0, 0};
@@ -456,9 +459,12 @@ enum crux_status crux_scenario_create(const struct crux_scenario_options *option
 	if (!scn) {
 		status = crux_fail(err, CRUX_NOMEM, "out of memory for a scenario");
 	} else {
+		scn->topo = topo;
 		status = copy_options(scn, options, err);
 		if (!status)
 			status = build(scn, &all, policy, err);
+		if (status && topo)
+			scn->topo = NULL; /* still the caller's */
 		if (status)
 			crux_scenario_destroy(scn);
 		else
@@ -466,6 +472,25 @@ enum crux_status crux_scenario_create(const struct crux_scenario_options *option
 	}
 	scenario_requests_clear(&all);
 	return status;
+}
+
+enum crux_status crux_scenario_create(const struct crux_scenario_options *options,
+				      struct crux_scenario **out, struct crux_error *err)
+{
+	return create(options, NULL, out, err);
+}
+
+enum crux_status crux_scenario_create_on(const struct crux_scenario_options *options,
+					 struct crux_topology *topo, struct crux_scenario **out,
+					 struct crux_error *err)
+{
+	struct crux_scenario_options own = *options;
+	char counts[120], text[128];
+
+	crux_topology_counts(topo, counts, sizeof(counts));
+	snprintf(text, sizeof(text), "own: %s", counts);
+	own.topology = text;
+	return create(&own, topo, out, err);
 }
 
 static void free_const(const void *p)

@@ -58,7 +58,9 @@ struct crux_scenario_options {
 	/**
 	 * "testbed": 2 ToR x 6 hosts, 2 aggregation switches (paper, 6.1).
 	 * "clos:tors=4,hosts=4,aggs=2,uplinks=1": parametric two-layer Clos.
+	 * "clos3", "fattree:k=4": three layers.
 	 * "lingjun:FILE": topo.csv; a PSW label stands for psw switches, a DSW label for dsw.
+	 * "file:PATH": any topology, crux-topo-file.h.
 	 * Further keys behind the colon or a comma: see crux-presets.h.
 	 */
 	const char *topology;
@@ -94,6 +96,14 @@ struct crux_scenario {
  */
 enum crux_status crux_scenario_create(const struct crux_scenario_options *options,
 				      struct crux_scenario **out, struct crux_error *err);
+/**
+ * The same on a topology that was built elsewhere (crux-topo-draft.h), frozen. It belongs to the
+ * scenario when this succeeds, else still to the caller. options->topology is not read; that of the
+ * scenario is "own: " and its counts.
+ */
+enum crux_status crux_scenario_create_on(const struct crux_scenario_options *options,
+					 struct crux_topology *topo, struct crux_scenario **out,
+					 struct crux_error *err);
 void crux_scenario_destroy(struct crux_scenario *scn);
 
 /**
