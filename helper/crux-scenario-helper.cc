@@ -51,6 +51,13 @@ void
 CruxScenario::SetTopology(const std::string& topology)
 {
     m_topology = topology;
+    m_own.reset();
+}
+
+void
+CruxScenario::SetTopology(const CruxTopology& topology)
+{
+    m_own = topology;
 }
 
 void
@@ -90,13 +97,33 @@ CruxScenario::SetSeed(uint64_t seed)
 }
 
 crux_status
+CruxScenario::Create(crux_scenario** out, crux_error* error) const
+{
+    if (!m_own)
+    {
+        return crux_scenario_create(&m_options, out, error);
+    }
+    crux_topology* topology = nullptr;
+    crux_status status = m_own->Build(&topology, error);
+    if (status == CRUX_OK)
+    {
+        status = crux_scenario_create_on(&m_options, topology, out, error);
+        if (status != CRUX_OK)
+        {
+            crux_topology_destroy(topology);
+        }
+    }
+    return status;
+}
+
+crux_status
 CruxScenario::Build(crux_error* error)
 {
     crux_scenario* built = nullptr;
     m_options.topology = m_topology.c_str();
     m_options.jobs = m_jobs.c_str();
     m_options.placement = m_placement.c_str();
-    crux_status status = crux_scenario_create(&m_options, &built, error);
+    crux_status status = Create(&built, error);
     if (status == CRUX_OK)
     {
         crux_scenario_destroy(m_scenario);

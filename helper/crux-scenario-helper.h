@@ -8,9 +8,12 @@
 #ifndef CRUX_SCENARIO_HELPER_H
 #define CRUX_SCENARIO_HELPER_H
 
+#include "crux-topology-helper.h"
+
 #include "ns3/crux-scenario.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,8 +49,17 @@ class CruxScenario
     CruxScenario(const CruxScenario&) = delete;
     CruxScenario& operator=(const CruxScenario&) = delete;
 
-    /** \param topology "testbed[:...]", "clos:...", "lingjun:FILE[,...]" */
+    /**
+     * \param topology "testbed[:...]", "clos[:...]", "clos3[:...]", "fattree:k=4[,...]",
+     *                 "lingjun:FILE[,...]", "file:PATH[,...]" (crux-presets.h)
+     */
     void SetTopology(const std::string& topology);
+    /**
+     * A topology of one's own, as it is when the scenario is built; what is wrong with it is the
+     * error of Build. The description that is stored is "own: " and its counts.
+     * \param topology built in the script
+     */
+    void SetTopology(const CruxTopology& topology);
     /** \param jobs "model:GPUs[:iterations],..." or "mix:N" */
     void SetJobs(const std::string& jobs);
     /** \param placement "span", "pack" or "random" */
@@ -78,7 +90,10 @@ class CruxScenario
     const crux_scenario* Get() const;
 
   private:
+    crux_status Create(crux_scenario** out, crux_error* error) const;
+
     std::string m_topology;             //!< owns options.topology
+    std::optional<CruxTopology> m_own;  //!< instead of m_topology
     std::string m_jobs;                 //!< owns options.jobs
     std::string m_placement;            //!< owns options.placement
     crux_scenario_options m_options;    //!< as given
