@@ -350,7 +350,9 @@ main(int argc, char* argv[])
 {
     Arguments args;
     CruxCommandLine cmd(PROGRAM);
-    cmd.Add("topology", "testbed[:...], clos[:...] or lingjun:FILE[,...]", args.topology);
+    cmd.Add("topology",
+            "testbed, clos, clos3, fattree[:key=...], lingjun:FILE or file:PATH (any)",
+            args.topology);
     cmd.Add("jobs", "training beside the service, model:GPUs,...", args.jobs);
     cmd.Add("policy", "of the jobs: ecmp, crux, ...", args.policy);
     cmd.Add("gpu", "GPU of the shards: v100-32, a100-80, ...", args.gpu);

@@ -49,7 +49,9 @@ main(int argc, char* argv[])
     CruxCommandLine cmd(program);
     cmd.Add("engine", "packet, flow, or packet,flow to compare them", args.engine);
     cmd.Add("scheduler", "policies with commas, or all (ecmp,crux)", args.scheduler);
-    cmd.Add("topology", "testbed[:...], clos[:...] or lingjun:FILE[,...]", args.topology);
+    cmd.Add("topology",
+            "testbed, clos, clos3, fattree[:key=...], lingjun:FILE or file:PATH (any)",
+            args.topology);
     cmd.Add("jobs", "model:GPUs[:iterations],... or mix:N", args.jobs);
     cmd.Add("placement", "span, pack or random", args.placement);
     cmd.Add("iterations", "of the job with the longest iteration", args.iterations, 1, 1e9);

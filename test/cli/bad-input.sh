@@ -108,6 +108,30 @@ csv wrong-header.csv wrong-header.csv:1:
 csv duplicate-host.csv duplicate-host.csv:
 csv empty.csv empty.csv
 testbed 'unknown key of a topology' hots --topology=testbed:hots=6 --db=out/x.db
+
+# ---- crux-testbed: a topology of one's own, by line
+own() {
+    local name=$1 part=$2
+    printf '%b' "$3" > in/own.topo
+    testbed "file:PATH: $name" "in/own.topo:$part" --topology=file:in/own.topo --jobs=gpt:8 --db=out/x.db
+}
+
+own 'unknown element' '1: unknown element "swich"' 'swich t tor\n'
+own 'unknown kind' '2: switch t: unknown kind "leaf"; known: tor, agg, core' '# x\nswitch t leaf\n'
+own 'unknown key of a host' '1: host a: unknown key "gpu"' 'host a gpu=8\n'
+own 'name given twice' '2: the name "t" is given twice' 'switch t tor\nswitch t tor\n'
+own 'unknown end' '3: cable a.nic* tr: unknown switch or host "tr"; known: t, a' 'switch t tor\nhost a\ncable a.nic* tr\n'
+own 'NIC that is not there' '3: cable a.nic4 t: no "a.nic4"' 'switch t tor\nhost a\ncable a.nic4 t\n'
+own 'host without a cable' '2: host a: nic0 of its 4 NICs has no cable' 'switch t tor\nhost a\n'
+own 'rate of nothing' '3: cable a.nic* t: gbps: 0 is not in' 'switch t tor\nhost a\ncable a.nic* t gbps=0\n'
+own 'delay of a day' '3: cable a.nic* t: delay_ns: 9e13 is not in' 'switch t tor\nhost a\ncable a.nic* t delay_ns=9e13\n'
+own 'absurd count' '3: cable a.nic* t: count: 99999 is not in 1..65536' 'switch t tor\nhost a\ncable a.nic* t count=99999\n'
+own 'no hosts' ' the topology has no hosts' 'switch t tor\n'
+printf 'switch t tor\nswitch u tor\nhost a\nhost b\ncable a.nic* t\ncable b.nic* u\n' > in/islands.topo
+testbed 'file:PATH: job across islands' 'h1.nic' --topology=file:in/islands.topo --jobs=gpt:16 --db=out/x.db
+testbed 'file:PATH: missing' nowhere.topo --topology=file:nowhere.topo --db=out/x.db
+testbed 'file:PATH: no path' 'file:PATH is meant' --topology=file --db=out/x.db
+testbed 'fat tree of odd k' 'k: 5 is odd' --topology=fattree:k=5 --db=out/x.db
 testbed 'rate of nothing' nic_gbps --topology=testbed:nic_gbps=0 --db=out/x.db
 testbed 'negative rate' uplink_gbps --topology=testbed:uplink_gbps=-1 --db=out/x.db
 testbed 'oversubscription that no whole number of uplinks gives' oversub --topology=testbed:oversub=7 --db=out/x.db
