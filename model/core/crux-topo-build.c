@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only
  *
  * crux-topo-build: from the elements of a draft (crux-topo-draft.h) to a topology: names are looked
- * up, cables inside own hosts gathered, then everything is added in the order of ids.
+ * up (crux-topo-names.c), cables inside own hosts gathered, then everything is added in the order
+ * of ids.
  *
- * Place: model/core (C11). Depends on crux-base, crux-host, crux-names, crux-topology.
+ * Place: model/core (C11). Depends on crux-base, crux-host, crux-topology.
  */
-#include "crux-names.h"
 #include "topo-private.h"
 
 #include <math.h>
@@ -16,22 +16,10 @@
 #define MAX_CABLES UINT64_C(10000000)
 #define MAX_INSIDE 100000 /* cables inside one host */
 
-struct name {
-	const char *name;
-	uint32_t element;
-};
-
-/* A switch, or a part of a host. */
-struct end {
-	uint32_t element;
-	bool host, all;
-	struct crux_host_part part;
-};
-
 /* When an element is added: behind all elements below key, nodes before cables. */
 struct step {
 	uint32_t key, element;
-	struct end a, b; /* of a cable */
+	struct topo_end a, b; /* of a cable */
 };
 
 struct host {
@@ -44,8 +32,7 @@ struct host {
 struct build {
 	const struct crux_topo_draft *draft;
 	struct crux_topology *topo;
-	struct name *names; /* [n_names], sorted */
-	size_t n_names;
+	struct topo_names names;
 	struct step *steps; /* [n_steps] */
 	size_t n_steps;
 	uint64_t n_cables;
@@ -69,149 +56,14 @@ static struct host *host_of(struct build *b, uint32_t element)
 	return &b->hosts[element_of(b, element)->number];
 }
 
-/* ---- names */
-
-static int compare_names(const void *a, const void *b)
-{
-	const struct name *x = a, *y = b;
-	int c = strcmp(x->name, y->name);
-
-	return c ? c : (x->element > y->element) - (x->element < y->element);
-}
-
-static enum crux_status index_names(struct build *b, struct crux_error *err)
-{
-	for (uint32_t i = 0; i < b->draft->n_elements; i++)
-		if (element_of(b, i)->kind != TOPO_CABLE)
-			b->names[b->n_names++] = (struct name){element_of(b, i)->name, i};
-	qsort(b->names, b->n_names, sizeof(*b->names), compare_names);
-	for (size_t i = 1; i < b->n_names; i++) {
-		const struct topo_element *first = element_of(b, b->names[i - 1].element);
-		const struct topo_element *again = element_of(b, b->names[i].element);
-		char where[40] = "";
-
-		if (strcmp(first->name, again->name) != 0)
-			continue;
-		if (first->line)
-			snprintf(where, sizeof(where), " in line %u", first->line);
-		crux_fail(err, CRUX_DUPLICATE,
-			  "the name \"%.80s\" is given twice: %s%s has it already", again->name,
-			  first->kind == TOPO_SWITCH ? "a switch" : "a host", where);
-		return topo_place(b->draft, again->line, CRUX_DUPLICATE, err);
-	}
-	return CRUX_OK;
-}
-
-/* The element of the first @p length characters, or CRUX_NONE. */
-static uint32_t find_name(const struct build *b, const char *name, size_t length)
-{
-	size_t low = 0, high = b->n_names;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		int c = strncmp(b->names[mid].name, name, length);
-
-		if (!c && b->names[mid].name[length])
-			c = 1;
-		if (!c)
-			return b->names[mid].element;
-		if (c < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return CRUX_NONE;
-}
-
-/* With the nearest names of switches and hosts, or of hosts alone. */
-static enum crux_status unknown(const struct build *b, const char *name, bool hosts,
-				struct crux_error *err)
-{
-	const char **known = crux_array(b->n_names, sizeof(*known));
-	enum crux_status status;
-	size_t n = 0;
-
-	if (!known)
-		return crux_fail(err, CRUX_NOMEM, "out of memory for %zu names", b->n_names);
-	for (uint32_t i = 0; i < b->draft->n_elements; i++)
-		if (element_of(b, i)->kind == TOPO_HOST ||
-		    (!hosts && element_of(b, i)->kind == TOPO_SWITCH))
-			known[n++] = element_of(b, i)->name;
-	status = crux_names_unknown(hosts ? "host" : "switch or host", name, known, n, err);
-	crux_free(known);
-	return status;
-}
-
-/* ---- ends of cables */
-
-static uint32_t n_parts(const struct crux_host_plan *plan, enum crux_node_kind kind)
-{
-	switch (kind) {
-	case CRUX_NODE_GPU:
-		return plan->n_gpus;
-	case CRUX_NODE_NIC:
-		return plan->n_nics;
-	case CRUX_NODE_PCIE_SWITCH:
-		return plan->n_pcie;
-	case CRUX_NODE_NVSWITCH:
-		return plan->n_nvswitches;
-	default:
-		return plan->n_cpus;
-	}
-}
-
-static enum crux_status find_part(const struct build *b, const char *name, size_t length,
-				  struct end *end, struct crux_error *err)
-{
-	const char *kind = crux_node_kind_name(end->part.kind);
-	char host[TOPO_HOST_NAME + 1];
-	uint32_t n;
-
-	end->element = find_name(b, name, length);
-	if (end->element == CRUX_NONE || element_of(b, end->element)->kind == TOPO_SWITCH) {
-		if (end->element != CRUX_NONE)
-			return crux_fail(err, CRUX_INVALID,
-					 "\"%.80s\": %.*s is a switch, it has no parts", name,
-					 (int)length, name);
-		snprintf(host, sizeof(host), "%.*s",
-			 (int)(length > TOPO_HOST_NAME ? TOPO_HOST_NAME : length), name);
-		return unknown(b, host, true, err);
-	}
-	n = n_parts(&plan_of(b, end->element)->plan, end->part.kind);
-	if (end->part.index >= n && n)
-		return crux_fail(err, CRUX_NOT_FOUND,
-				 "no \"%.80s\": its host has %u of that kind, %s0 to %s%u", name, n,
-				 kind, kind, n - 1);
-	if (!n)
-		return crux_fail(err, CRUX_NOT_FOUND, "no \"%.80s\": its host has no %s", name,
-				 kind);
-	end->host = true;
-	return CRUX_OK;
-}
-
-static enum crux_status find_end(const struct build *b, const char *name, struct end *end,
-				 struct crux_error *err)
-{
-	size_t length = 0;
-
-	*end = (struct end){.element = find_name(b, name, strlen(name))};
-	if (end->element != CRUX_NONE && element_of(b, end->element)->kind == TOPO_SWITCH)
-		return CRUX_OK;
-	if (end->element != CRUX_NONE)
-		return crux_fail(err, CRUX_INVALID,
-				 "\"%.80s\" is a host; one of its NICs, \"%.80s.nic0\", or all, "
-				 "\"%.80s.nic*\", is meant",
-				 name, name, name);
-	if (topo_split_part(name, &length, &end->part, &end->all))
-		return find_part(b, name, length, end, err);
-	return unknown(b, name, false, err);
-}
+/* ---- cables */
 
 /* May these ends be joined? */
 static enum crux_status check_ends(const struct build *b, const struct topo_element *cable,
-				   const struct end *a, const struct end *c, struct crux_error *err)
+				   const struct topo_end *a, const struct topo_end *c,
+				   struct crux_error *err)
 {
-	const struct end *host = a->host ? a : c;
+	const struct topo_end *host = a->host ? a : c;
 
 	if (a->host && c->host) {
 		if (a->element != c->element)
@@ -243,7 +95,8 @@ static enum crux_status check_ends(const struct build *b, const struct topo_elem
 }
 
 static enum crux_status add_inside(struct build *b, const struct topo_element *cable,
-				   const struct end *a, const struct end *c, struct crux_error *err)
+				   const struct topo_end *a, const struct topo_end *c,
+				   struct crux_error *err)
 {
 	struct host *host = host_of(b, a->element);
 	const struct crux_host_cable inside = {a->part, c->part, crux_gbps(cable->cable.gbps)};
@@ -271,12 +124,12 @@ static enum crux_status resolve_cable(struct build *b, uint32_t i, struct crux_e
 {
 	const struct topo_element *cable = element_of(b, i);
 	struct step step = {.element = i};
-	const struct end *host;
-	enum crux_status status = find_end(b, cable->name, &step.a, err);
+	const struct topo_end *host;
+	enum crux_status status = topo_names_end(&b->names, cable->name, &step.a, err);
 	uint64_t n = cable->cable.count;
 
 	if (!status)
-		status = find_end(b, cable->other, &step.b, err);
+		status = topo_names_end(&b->names, cable->other, &step.b, err);
 	if (!status)
 		status = check_ends(b, cable, &step.a, &step.b, err);
 	if (status)
@@ -369,7 +222,7 @@ static enum crux_status put_host(struct build *b, uint32_t i, struct crux_error 
 	return status;
 }
 
-static struct crux_node_id node_of(struct build *b, const struct end *end, uint32_t nic)
+static struct crux_node_id node_of(struct build *b, const struct topo_end *end, uint32_t nic)
 {
 	return end->host ? crux_topology_host(b->topo, host_of(b, end->element)->id)->nics[nic]
 			 : b->nodes[end->element];
@@ -378,7 +231,7 @@ static struct crux_node_id node_of(struct build *b, const struct end *end, uint3
 static enum crux_status put_cable(struct build *b, const struct step *step, struct crux_error *err)
 {
 	const struct topo_element *e = element_of(b, step->element);
-	const struct end *host = step->a.host ? &step->a : &step->b;
+	const struct topo_end *host = step->a.host ? &step->a : &step->b;
 	uint64_t bps = b->draft->uplink_bps, delay_ps = b->draft->delay_ps, i;
 	uint32_t nic = host->host && !host->all ? host->part.index : 0;
 	uint32_t last = host->all ? plan_of(b, host->element)->plan.n_nics - 1 : nic;
@@ -431,7 +284,7 @@ static void clear(struct build *b)
 {
 	for (uint32_t h = 0; b->hosts && h < b->draft->n_hosts; h++)
 		crux_free(b->hosts[h].cables);
-	crux_free(b->names);
+	crux_free(b->names.items);
 	crux_free(b->steps);
 	crux_free(b->hosts);
 	crux_free(b->nodes);
@@ -443,7 +296,7 @@ static enum crux_status prepare(struct build *b, struct crux_error *err)
 	const struct crux_topo_draft *draft = b->draft;
 	size_t nics = 0;
 
-	b->names = crux_array(draft->n_elements, sizeof(*b->names));
+	b->names.items = crux_array(draft->n_elements, sizeof(*b->names.items));
 	b->steps = crux_array(draft->n_elements, sizeof(*b->steps));
 	b->hosts = crux_zeroed(draft->n_hosts, sizeof(*b->hosts));
 	b->nodes = crux_array(draft->n_elements, sizeof(*b->nodes));
@@ -453,7 +306,7 @@ static enum crux_status prepare(struct build *b, struct crux_error *err)
 			nics += plan_of(b, i)->plan.n_nics;
 		}
 	b->cabled = crux_zeroed(nics, sizeof(*b->cabled));
-	if (!b->names || !b->steps || !b->hosts || !b->nodes || !b->cabled)
+	if (!b->names.items || !b->steps || !b->hosts || !b->nodes || !b->cabled)
 		return crux_fail(err, CRUX_NOMEM, "out of memory for %zu elements of a topology",
 				 draft->n_elements);
 	return CRUX_OK;
@@ -462,11 +315,11 @@ static enum crux_status prepare(struct build *b, struct crux_error *err)
 enum crux_status crux_topo_draft_build(const struct crux_topo_draft *draft,
 				       struct crux_topology **out, struct crux_error *err)
 {
-	struct build b = {.draft = draft};
+	struct build b = {.draft = draft, .names = {.draft = draft}};
 	enum crux_status status = prepare(&b, err);
 
 	if (!status)
-		status = index_names(&b, err);
+		status = topo_names_index(&b.names, err);
 	if (!status)
 		status = resolve(&b, err);
 	if (!status)

@@ -68,4 +68,29 @@ enum crux_status topo_plan_of(struct crux_topo_draft *draft, const char *name, c
 			      uint32_t *index, struct crux_text *notes, struct crux_error *err);
 void topo_plan_clear(struct topo_plan *plan);
 
+struct topo_name {
+	const char *name;
+	uint32_t element;
+};
+
+/* Of switches and hosts, sorted. items: [n_elements] by the caller. */
+struct topo_names {
+	const struct crux_topo_draft *draft;
+	struct topo_name *items;
+	size_t n;
+};
+
+/* A switch, or a part of a host. */
+struct topo_end {
+	uint32_t element;
+	bool host, all;
+	struct crux_host_part part;
+};
+
+/* Fill; CRUX_DUPLICATE with both places. */
+enum crux_status topo_names_index(struct topo_names *names, struct crux_error *err);
+/* A switch, "HOST.nic0", "HOST.nic*" or another part; errors lack the place. */
+enum crux_status topo_names_end(const struct topo_names *names, const char *name,
+				struct topo_end *end, struct crux_error *err);
+
 #endif /* TOPO_PRIVATE_H */
