@@ -21,6 +21,12 @@ def configure(conf):
     conf.report_optional_feature(
         "crux-xml", "crux hosts from NCCL XML", conf.env["CRUX_EXPAT"], "expat not found"
     )
+    conf.env["CRUX_FFTW"] = conf.check_nonfatal(
+        header_name="fftw3.h", lib="fftw3", uselib_store="CRUX_FFTW3", mandatory=False
+    )
+    conf.report_optional_feature(
+        "crux-period", "crux iteration detection", conf.env["CRUX_FFTW"], "fftw3 not found"
+    )
 
 
 def find(bld, *patterns):
@@ -45,6 +51,9 @@ def build(bld):
     if bld.env["CRUX_EXPAT"]:
         module.defines.append("CRUX_HAVE_EXPAT")
         module.use.append("CRUX_EXPAT1")
+    if bld.env["CRUX_FFTW"]:
+        module.defines.append("CRUX_HAVE_FFTW")
+        module.use.append("CRUX_FFTW3")
 
     suites = find(bld, "test/*-test-suite.cc")
     if suites:

@@ -55,7 +55,7 @@ analyse() {
     local flags=(--quiet --error-exitcode=1 "--enable=warning,performance,portability" --inline-suppr
         --suppress=missingIncludeSystem --suppress=unknownMacro --suppress=noValidConfiguration
         --suppress=uninitMemberVar --suppress=arrayIndexThenCheck --suppress=passedByValue
-        --suppress=useInitializationList -DCRUX_HAVE_SQLITE -DCRUX_HAVE_EXPAT -D__GNUC__ -Imodel/core
+        --suppress=useInitializationList -DCRUX_HAVE_SQLITE -DCRUX_HAVE_EXPAT -DCRUX_HAVE_FFTW -D__GNUC__ -Imodel/core
         -Imodel/roce -Imodel/dlt -Ihelper -Itools -Itest/core)
     local files
     mapfile -t files < <(sources -name '*.c' -o -name '*.cc')

@@ -17,7 +17,12 @@ extern "C" {
 /** What was found. */
 struct crux_period {
 	double period_s; /**< mean length of an iteration in the window, > 0 */
-	double first_s;	 /**< when the first whole iteration of the window begins, from its start */
+	/**
+	 * When the first whole iteration of the window begins, from its start: when the flows that
+	 * pause longest have all ended. One that the window begins or ends with is not known to be
+	 * whole.
+	 */
+	double first_s;
 	uint32_t count;	 /**< whole iterations from there on, >= 2 */
 	double strength; /**< 0..1: how alike the iterations are (normalised autocorrelation) */
 };

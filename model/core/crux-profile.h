@@ -46,7 +46,7 @@ double crux_profile_due_s(const struct crux_profile *profile);
 
 /**
  * A sample. CRUX_RANGE, and nothing is changed, when time or a counter fell. One that comes
- * before it is due is dropped.
+ * before it is due (by more than 1e-6 of an interval: clocks are rounded) is dropped.
  */
 enum crux_status crux_profile_add(struct crux_profile *profile, double now_s,
 				  const struct crux_profile_counters *counters,
@@ -57,18 +57,23 @@ double crux_profile_length_s(const struct crux_profile *profile);
 
 /**
  * Iterations in the samples so far: those of the flows' signals, or, where no flow moves, of
- * computation. crux_period.first_s is then an absolute time. Errors as crux_period_find().
+ * computation. crux_period.first_s is then an absolute time: where computation begins after a
+ * pause, if it pauses. Errors as crux_period_find(); and while a flow has not moved at all, four
+ * times @p least iterations are asked for, lest micro-batches of the first iteration pass for
+ * iterations.
  */
 enum crux_status crux_profile_detect(const struct crux_profile *profile, uint32_t least,
 				     struct crux_period *out, struct crux_error *err);
 
-/** What a host's counters grew by in a window. */
+/** What a host's counters grew by in a window, what was not sampled made up for in proportion. */
 struct crux_profile_share {
 	double flop, busy_s, any_busy_s; /**< as crux_profile_counters */
 	/**
 	 * Share of an iteration's computation here that was done when its first flow began to move,
 	 * 0..1 (s of crux-timeline.h), the mean over the window's iterations; NAN where nothing
-	 * moved.
+	 * moved. An iteration begins where GPUs here compute again after they waited for
+	 * communication or for the slowest; where none ever waits that is not seen, and the middle
+	 * of the pause of communication stands for it.
 	 */
 	double overlap_start;
 };
