@@ -203,8 +203,8 @@ RoceNetDevice::GetTypeId()
                           MakeUintegerAccessor(&RoceNetDevice::m_queueLimit),
                           MakeUintegerChecker<uint64_t>())
             .AddAttribute("PortId",
-                          "Id that the port writes into records of datagrams, any; 4294967295: not "
-                          "named",
+                          "Id of 4 bytes that the port writes into records of datagrams, any; "
+                          "4294967295: not named",
                           UintegerValue(UINT32_MAX),
                           MakeUintegerAccessor(&RoceNetDevice::m_portId),
                           MakeUintegerChecker<uint32_t>())
