@@ -41,7 +41,7 @@ static enum crux_status ask_next(struct crux_daemon *d, struct daemon_job *job,
 				 struct crux_error *err)
 {
 	const struct daemon_message m = {.type = DAEMON_FIND, .job = job->id, .term = job->term};
-	bool signal;
+	bool signal = false;
 	enum crux_status status = has_signal(d, job, &signal, err);
 
 	if (status)
