@@ -107,6 +107,32 @@ ROCE_CASE(PromptCase, "a change does not wait for a gap between messages posted 
     NS_TEST_ASSERT_MSG_LT_OR_EQ(when, MicroSeconds(50) + qp->GetBaseRtt(), "its ACK is enough");
 }
 
+ROCE_CASE(FailedCase, "a queue pair that fails waits for nothing")
+{
+    Fabric f;
+    Leaves(f);
+    Ptr<RoceQueuePair> qp = f.Pair(0, 2, 1, 49999);
+    uint32_t told = 0;
+    const std::function<void(Ptr<RoceQueuePair>, uint64_t)> settled = [&](Ptr<RoceQueuePair>,
+                                                                          uint64_t) { told++; };
+    qp->TraceConnectWithoutContext("Settled",
+                                   Callback<void, Ptr<RoceQueuePair>, uint64_t>(settled));
+    qp->PostSend(1, 1000000);
+    Simulator::Schedule(MicroSeconds(20), [&]() {
+        qp->SetSourcePort(50000);
+        NS_TEST_ASSERT_MSG_EQ(qp->IsSettled(), false, "packets are in flight");
+        NS_TEST_ASSERT_MSG_EQ(told, 0, "not in force");
+        qp->FailPath("for a test");
+        NS_TEST_ASSERT_MSG_EQ(qp->IsSettled(), true, "failed");
+        NS_TEST_ASSERT_MSG_EQ(told, 1, "told");
+        qp->SetTrafficClass(3);
+        NS_TEST_ASSERT_MSG_EQ(told, 2, "told at once");
+    });
+    Simulator::Run();
+    NS_TEST_ASSERT_MSG_EQ(told, 2, "and no more");
+    NS_TEST_ASSERT_MSG_EQ(f.sent.size(), 1, "one completion");
+}
+
 /** Messages flow between all hosts while ports and classes change. */
 class StressCase : public TestCase
 {
@@ -265,6 +291,7 @@ class CruxDltSettleTestSuite : public TestSuite
     {
         AddTestCase(new CostCase, QUICK);
         AddTestCase(new PromptCase, QUICK);
+        AddTestCase(new FailedCase, QUICK);
         AddTestCase(new StressCase(1, "ns3::RoceNoControl"), QUICK);
         AddTestCase(new StressCase(16, "ns3::RoceNoControl"), QUICK);
         AddTestCase(new StressCase(1, "ns3::RoceDcqcn"), QUICK);

@@ -12,6 +12,7 @@
 #include "ns3/crux-transport.h"
 #include "ns3/string.h"
 #include "ns3/test.h"
+#include "ns3/uinteger.h"
 
 #include <map>
 
@@ -331,8 +332,10 @@ class SemaphoreTestCase : public TestCase
         return seconds;
     }
 
-    void DoRun() override
+    /** \param train packets at most */
+    void Compare(uint32_t train)
     {
+        Config::SetDefault("ns3::RoceQueuePair::TrainLength", UintegerValue(train));
         // 25 MB at 200 Gbit/s and 4096 of 4178 B: 1.02 ms. GPUs 0 and 1 share PCIe to the NIC,
         // which is faster than the NIC: by priority nobody is limited, and the NIC sends in turn.
         const double alone = Once("Priority", 1)[0];
@@ -346,6 +349,13 @@ class SemaphoreTestCase : public TestCase
         const std::vector<double> guarded = Once("Semaphore", 2);
         NS_TEST_EXPECT_MSG_EQ_TOL(guarded[0], alone, 0.005 * alone, "semaphore: the upper job");
         NS_TEST_EXPECT_MSG_EQ_TOL(guarded[1], 2 * alone, 0.01 * alone, "semaphore: the lower job");
+        Config::SetDefault("ns3::RoceQueuePair::TrainLength", UintegerValue(1));
+    }
+
+    void DoRun() override
+    {
+        Compare(1);
+        Compare(16);
     }
 };
 
