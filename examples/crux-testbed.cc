@@ -37,6 +37,7 @@ struct Arguments
     uint64_t seed{1};                                //!< of everything random
     uint64_t levels{5};                              //!< K
     std::string reserved{"standard"};                //!< class map
+    std::string faults;                              //!< of live runs
     std::string db{"crux-testbed.db"};               //!< database
     std::string picture;                             //!< PNG; default beside the database
 };
@@ -47,7 +48,10 @@ main(int argc, char* argv[])
     const std::string program = "crux-testbed";
     Arguments args;
     CruxCommandLine cmd(program);
-    cmd.Add("engine", "packet, flow, or packet,flow to compare them", args.engine);
+    cmd.Add("engine",
+            "packet; flow; live: packet level with daemons that measure and probe; several with "
+            "commas",
+            args.engine);
     cmd.Add("scheduler", "policies with commas, or all (ecmp,crux)", args.scheduler);
     cmd.Add("topology",
             "testbed, clos, clos3, fattree[:key=...], lingjun:FILE or file:PATH (any)",
@@ -60,6 +64,7 @@ main(int argc, char* argv[])
     cmd.Add("seed", "of placement, source ports and sampled orders", args.seed, 0, 1ULL << 53);
     cmd.Add("levels", "K, priority levels for jobs", args.levels, 1, 64);
     cmd.Add("reserved", "classes kept from jobs: standard or none", args.reserved);
+    cmd.Add("faults", "what fails in live runs: link:tor0>agg0@0.5-0.9,daemon:h3@0.2", args.faults);
     cmd.Add("db", "database file, or none", args.db);
     cmd.Add("picture", "PNG file, or none; default: beside the database", args.picture);
     cmd.Parse(argc, argv);
@@ -82,6 +87,7 @@ main(int argc, char* argv[])
     options.decide.levels = args.levels;
     options.decide.seed = args.seed;
     options.reserved = args.reserved;
+    options.faults = args.faults;
     options.database = args.db == "none" ? "" : args.db;
     options.progress = isatty(STDERR_FILENO);
 

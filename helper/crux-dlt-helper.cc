@@ -32,7 +32,10 @@ DltJobHelper::Install(const CruxFabric& fabric,
     m_send.assign(scenario->n_flows, nullptr);
     m_receive.assign(scenario->n_flows, nullptr);
     m_job.assign(scenario->n_flows, 0);
+    m_conn.assign(scenario->n_flows, CRUX_NONE);
     m_storage.assign(scenario->n_flows, false);
+    m_hosts.assign(scenario->n_jobs, {});
+    m_gpus.assign(scenario->n_jobs, {});
     for (uint32_t job = 0; job < scenario->n_jobs; job++)
     {
         if (active && !active[job])
@@ -58,6 +61,24 @@ Ptr<RoceQueuePair>
 DltJobHelper::GetQueuePair(uint32_t flow) const
 {
     return m_send[flow];
+}
+
+uint32_t
+DltJobHelper::GetConnection(uint32_t flow) const
+{
+    return m_conn[flow];
+}
+
+const std::vector<uint32_t>&
+DltJobHelper::GetHosts(uint32_t job) const
+{
+    return m_hosts[job];
+}
+
+const std::vector<uint32_t>&
+DltJobHelper::GetGpus(uint32_t job, uint32_t host) const
+{
+    return m_gpus[job].at(host);
 }
 
 uint32_t
@@ -212,6 +233,7 @@ DltJobHelper::InstallJob(const CruxFabric& fabric,
     {
         const uint32_t f = work.flows[c];
         m_job[f] = index;
+        m_conn[f] = c;
         m_storage[f] = executor->IsStorage(c);
         if (!work.wiring->conns[c].network)
         {
@@ -239,7 +261,7 @@ DltJobHelper::InstallRanks(const CruxFabric& fabric,
 {
     const crux_job& facts = scenario->jobs[index];
     Ptr<DltExecutor> executor = m_jobs[index]->GetExecutor();
-    std::vector<uint32_t> hosts; // in the order of their first ranks
+    std::vector<uint32_t>& hosts = m_hosts[index];
     std::map<uint32_t, std::vector<uint32_t>> ranks;
     for (uint32_t r = 0; r < work.gpus.size(); r++)
     {
@@ -264,6 +286,7 @@ DltJobHelper::InstallRanks(const CruxFabric& fabric,
             hosts.push_back(gpu.host);
         }
         ranks[gpu.host].push_back(r);
+        m_gpus[index][gpu.host].push_back(gpu.gpu);
     }
     for (uint32_t host : hosts)
     {

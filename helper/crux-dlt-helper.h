@@ -65,6 +65,25 @@ class DltJobHelper
     Ptr<RoceQueuePair> GetQueuePair(uint32_t flow) const;
 
     /**
+     * \param flow index into the scenario's flows
+     * \return number of the connection of its job's program that it is; CRUX_NONE for inactive jobs
+     */
+    uint32_t GetConnection(uint32_t flow) const;
+
+    /**
+     * \param job index
+     * \return its hosts, in the order of their first ranks; empty for inactive jobs
+     */
+    const std::vector<uint32_t>& GetHosts(uint32_t job) const;
+
+    /**
+     * \param job index
+     * \param host one of its hosts
+     * \return numbers of its GPUs there, in the order of ranks
+     */
+    const std::vector<uint32_t>& GetGpus(uint32_t job, uint32_t host) const;
+
+    /**
      * \param plan of the scenario
      * \param flow index into the scenario's flows
      * \return its level: its job's, or the lowest one for storage traffic
@@ -137,7 +156,11 @@ class DltJobHelper
     std::vector<Ptr<RoceQueuePair>> m_send;            //!< [n_flows]
     std::vector<Ptr<RoceQueuePair>> m_receive;         //!< [n_flows]
     std::vector<uint32_t> m_job;                       //!< [n_flows] index of its job
-    std::vector<bool> m_storage;                       //!< [n_flows] storage traffic
+    std::vector<uint32_t> m_conn;                      //!< [n_flows] connection of its program
+    std::vector<std::vector<uint32_t>> m_hosts;        //!< [n_jobs] in the order of first ranks
+    /// [n_jobs] host: numbers of the job's GPUs there
+    std::vector<std::map<uint32_t, std::vector<uint32_t>>> m_gpus;
+    std::vector<bool> m_storage; //!< [n_flows] storage traffic
     /// Link between a NIC's port and the network: number of the host's link for the port's rate
     std::map<uint32_t, uint32_t> m_portLinks;
 };

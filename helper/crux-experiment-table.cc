@@ -5,6 +5,8 @@
  */
 #include "crux-experiment-table.h"
 
+#include "crux-operation-table.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -193,7 +195,11 @@ PrintRun(std::ostream& os, const crux_scenario* scenario, const CruxExperimentRu
     {
         os << "  warning: " << warning << "\n";
     }
-    if (run.engine == "packet" && run.stats.packetHops > 0)
+    if (run.operation)
+    {
+        CruxPrintOperation(os, scenario, *run.operation);
+    }
+    if (run.stats.packetHops > 0)
     {
         Put(os,
             "  %.3g packet-hops in %.2f s: %.0f packet-hops per wall second, %.2f events each\n",
@@ -286,6 +292,49 @@ PrintAgreement(std::ostream& os,
 }
 
 /**
+ * Live runs against those where the plan was known from the start.
+ * \param os where to
+ * \param scenario the scenario
+ * \param runs all runs
+ */
+void
+PrintBlindness(std::ostream& os,
+               const crux_scenario* scenario,
+               const std::vector<CruxExperimentRun>& runs)
+{
+    for (const auto& live : runs)
+    {
+        for (const auto& packet : runs)
+        {
+            if (live.policy != packet.policy || !live.operation || packet.engine != "packet")
+            {
+                continue;
+            }
+            // The last plan with all jobs.
+            const CruxOpDecision* last = nullptr;
+            for (const auto& decision : live.operation->GetDecisions())
+            {
+                last = decision.orders.size() == scenario->n_jobs ? &decision : last;
+            }
+            bool same = last;
+            for (std::size_t i = 0; last && i < last->orders.size(); i++)
+            {
+                const CruxOpOrder& order = last->orders[i];
+                same = same && order.rank == packet.plan->jobs[order.job].rank;
+            }
+            Put(os,
+                "%s: %s; GPU utilisation until the first job ends %+.2f points against jobs whose "
+                "parameters are known\n",
+                live.policy.c_str(),
+                !last  ? "no plan had all jobs"
+                : same ? "the measured jobs are in the same order"
+                       : "the measured jobs are in ANOTHER order",
+                100 * (live.summary->utilisation - packet.summary->utilisation));
+        }
+    }
+}
+
+/**
  * \param scenario of the job
  * \param job a job
  * \return bytes that an iteration sends through the network
@@ -358,6 +407,7 @@ CruxPrintTables(std::ostream& os, const CruxExperiment& experiment)
     }
     PrintComparison(os, experiment.GetRuns());
     PrintAgreement(os, experiment.GetScenario(), experiment.GetRuns());
+    PrintBlindness(os, experiment.GetScenario(), experiment.GetRuns());
 }
 
 } // namespace ns3

@@ -116,11 +116,11 @@ CruxExperiment::Check(crux_error* error) const
 {
     for (const auto& engine : m_options.engines)
     {
-        if (engine != "packet" && engine != "flow")
+        if (engine != "packet" && engine != "flow" && engine != "live")
         {
             return crux_fail(error,
                              CRUX_NOT_FOUND,
-                             "engine '%s' is not known: expected packet or flow",
+                             "engine '%s' is not known: expected packet, flow or live",
                              engine.c_str());
         }
     }
@@ -148,6 +148,13 @@ CruxExperiment::Check(crux_error* error) const
                            m_options.decide.levels,
                            m_options.reserved.c_str(),
                            map.max_levels);
+    }
+    if (status == CRUX_OK)
+    {
+        crux_fault* faults = nullptr;
+        uint32_t n = 0;
+        status = crux_faults_parse(m_options.faults.c_str(), m_scenario->topo, &faults, &n, error);
+        crux_free(faults);
     }
     if (status == CRUX_OK && !m_options.database.empty())
     {
@@ -235,7 +242,7 @@ CruxExperiment::AloneKey(const CruxExperimentRun& run, uint32_t job) const
 {
     // A job alone depends on the engine and on its own paths, which the source ports give.
     std::ostringstream key;
-    key << run.engine << '/' << job;
+    key << (run.engine == "live" ? "packet" : run.engine) << '/' << job;
     const crux_problem_job& facts = m_scenario->problem.jobs[job];
     for (uint32_t f = facts.first_flow; f < facts.first_flow + facts.n_flows; f++)
     {
@@ -274,10 +281,11 @@ CruxExperiment::RunEngine(CruxExperimentRun* run,
                           CruxPacketStats* stats,
                           crux_error* error) const
 {
-    if (run->engine == "packet")
+    if (run->engine != "flow")
     {
         CruxPacketEngine engine;
         engine.SetReserved(m_options.reserved);
+        engine.SetOperation(run->operation.get());
         return engine.Run(m_scenario, run->plan, active, sink, stats, error, parts);
     }
     auto begin = std::chrono::steady_clock::now();
@@ -296,6 +304,23 @@ CruxExperiment::RunEngine(CruxExperimentRun* run,
     }
     crux_sim_result_destroy(result);
     return status;
+}
+
+std::shared_ptr<CruxOperation>
+CruxExperiment::MakeOperation(const std::string& policy) const
+{
+    auto operation = std::make_shared<CruxOperation>();
+    CruxHelper& helper = operation->GetHelper();
+    helper.SetPolicy(policy);
+    helper.SetLevels(m_options.decide.levels);
+    helper.SetSeed(m_options.decide.seed);
+    helper.SetReserved(m_options.reserved);
+    operation->SetFaults(m_options.faults);
+    if (m_options.operation)
+    {
+        m_options.operation(*operation);
+    }
+    return operation;
 }
 
 crux_status
@@ -322,6 +347,12 @@ CruxExperiment::RunJobs(CruxExperimentRun* run,
             (aloneJob == CRUX_NONE ? "all jobs"
                                    : std::string(m_scenario->jobs[aloneJob].name) + " alone");
     }
+    if (run->engine == "live" && aloneJob == CRUX_NONE)
+    {
+        run->operation = MakeOperation(run->policy);
+    }
+    const std::string engine =
+        run->engine == "live" && aloneJob != CRUX_NONE ? "packet" : run->engine;
     recording.error = error;
     recording.store = m_store;
     crux_status status = crux_rows_create(n, &recording.rows, error);
@@ -332,7 +363,7 @@ CruxExperiment::RunJobs(CruxExperimentRun* run,
     if (status == CRUX_OK && m_store)
     {
         status = crux_store_begin_run(m_store,
-                                      run->engine.c_str(),
+                                      engine.c_str(),
                                       m_scenario,
                                       run->plan,
                                       aloneJob,
@@ -407,6 +438,11 @@ CruxExperiment::Warn(const Recording& recording,
            << run->plan->jobs[list[i].above].level << ") goes first on " << link;
         run->warnings.push_back(os.str());
     }
+    if (run->operation)
+    {
+        const auto& more = run->operation->GetWarnings();
+        run->warnings.insert(run->warnings.end(), more.begin(), more.end());
+    }
     crux_free(list);
     return status;
 }
@@ -459,6 +495,10 @@ CruxExperiment::StoreRun(Recording* recording,
                                     together ? run.alone.data() : nullptr,
                                     energy.data(),
                                     error);
+    }
+    if (status == CRUX_OK && run.operation)
+    {
+        status = run.operation->Store(m_store, number, error);
     }
     for (const auto& row : recording->bandwidths)
     {

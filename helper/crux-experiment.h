@@ -9,6 +9,7 @@
 #ifndef CRUX_EXPERIMENT_H
 #define CRUX_EXPERIMENT_H
 
+#include "crux-operation.h"
 #include "crux-packet-engine.h"
 #include "crux-scenario-helper.h"
 
@@ -16,6 +17,7 @@
 #include "ns3/crux-result.h"
 #include "ns3/crux-store.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -27,25 +29,34 @@ namespace ns3
 /// What to run; checked whole before anything runs.
 struct CruxExperimentOptions
 {
-    std::vector<std::string> engines{"packet"};        //!< "packet", "flow"
+    /**
+     * "packet", "flow": the plan is made from what the jobs declare and in force from the start.
+     * "live": packet level with daemons, which measure, decide and carry out (CruxOperation); each
+     * job alone is run as for "packet".
+     */
+    std::vector<std::string> engines{"packet"};
     std::vector<std::string> policies{"ecmp", "crux"}; //!< others are compared with the first
     crux_options decide{};                             //!< K, m, seed
     std::string reserved{"standard"};                  //!< class map, crux-classes.h
-    std::string database;                              //!< path; empty: none
-    bool progress{false};                              //!< a line on standard error while it runs
+    std::string faults;                                //!< of "live" (crux-faults.h)
+    /// Called for each run of "live", to set attributes of daemons; may be empty
+    std::function<void(CruxOperation&)> operation;
+    std::string database; //!< path; empty: none
+    bool progress{false}; //!< a line on standard error while it runs
 };
 
 /// What one run (engine, policy, all jobs together) gave.
 struct CruxExperimentRun
 {
-    std::string engine;                     //!< "packet", "flow"
-    std::string policy;                     //!< name
-    const crux_plan* plan{nullptr};         //!< the decision; owned by the experiment
-    std::shared_ptr<crux_summary> summary;  //!< all jobs together
-    std::vector<crux_job_summary> alone;    //!< [jobs] each job alone
-    CruxPacketStats stats;                  //!< packet level only: all jobs together
-    std::vector<std::string> warnings;      //!< starved jobs
-    std::vector<crux_coll_row> collectives; //!< of jobs with programs: bandwidths, all together
+    std::string engine;                       //!< "packet", "flow", "live"
+    std::string policy;                       //!< name
+    const crux_plan* plan{nullptr};           //!< the decision; owned by the experiment
+    std::shared_ptr<crux_summary> summary;    //!< all jobs together
+    std::vector<crux_job_summary> alone;      //!< [jobs] each job alone
+    CruxPacketStats stats;                    //!< packet level only: all jobs together
+    std::shared_ptr<CruxOperation> operation; //!< "live" only: all jobs together
+    std::vector<std::string> warnings;        //!< starved jobs
+    std::vector<crux_coll_row> collectives;   //!< of jobs with programs: bandwidths, all together
 };
 
 /**
@@ -91,6 +102,7 @@ class CruxExperiment
     crux_status Check(crux_error* error) const;
     crux_status DecideAll(crux_error* error);
     crux_status RunPolicy(const std::string& engine, const crux_plan* plan, crux_error* error);
+    std::shared_ptr<CruxOperation> MakeOperation(const std::string& policy) const;
     crux_status RunAlone(CruxExperimentRun* run, crux_error* error);
     crux_status RunJobs(CruxExperimentRun* run,
                         uint32_t aloneJob,

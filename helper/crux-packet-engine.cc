@@ -8,6 +8,7 @@
 #include "crux-dlt-helper.h"
 #include "crux-fabric-helper.h"
 #include "crux-helper.h"
+#include "crux-operation.h"
 
 #include "ns3/crux-roce-monitor.h"
 #include "ns3/simulator.h"
@@ -70,6 +71,24 @@ class Watch
         }
     }
 
+    /** Watch that something goes on. \param span without progress after which the run ends */
+    void Guard(Time span)
+    {
+        uint64_t progress = 0;
+        for (const auto& job : m_jobs)
+        {
+            progress += job ? job->GetProgress() : 0;
+        }
+        m_stalled = progress == m_progress;
+        m_progress = progress;
+        if (m_stalled)
+        {
+            Simulator::Stop();
+            return;
+        }
+        m_guard = Simulator::Schedule(span, &Watch::Guard, this, span);
+    }
+
     /** \return status of the run once Simulator::Run has returned */
     crux_status Verdict()
     {
@@ -86,7 +105,8 @@ class Watch
         }
         return crux_fail(m_error,
                          CRUX_STALLED,
-                         "nothing is left to happen, but %u jobs wait: %s",
+                         m_stalled ? "nothing goes on any more, but %u jobs wait: %s"
+                                   : "nothing is left to happen, but %u jobs wait: %s",
                          m_left,
                          Waiting().c_str());
     }
@@ -186,6 +206,9 @@ class Watch
     crux_error* m_error;                    //!< of the run
     crux_status m_status{CRUX_OK};          //!< of the run
     uint32_t m_left{0};                     //!< jobs that have not ended
+    uint64_t m_progress{UINT64_MAX};        //!< of all jobs, at the last look
+    bool m_stalled{false};                  //!< none between two looks
+    EventId m_guard;                        //!< the next look
 };
 
 /**
@@ -278,6 +301,18 @@ CruxPacketEngine::Withhold(uint32_t job, uint32_t op, uint32_t rank)
     m_withheldRank = rank;
 }
 
+void
+CruxPacketEngine::SetOperation(CruxOperation* operation)
+{
+    m_operation = operation;
+}
+
+void
+CruxPacketEngine::SetStallTime(Time span)
+{
+    m_stallTime = span;
+}
+
 crux_status
 CruxPacketEngine::Run(const crux_scenario* scenario,
                       const crux_plan* plan,
@@ -303,7 +338,8 @@ CruxPacketEngine::Run(const crux_scenario* scenario,
     {
         // A job's jitter is its own, whoever else runs.
         jobs.AssignStreams(static_cast<int64_t>(crux_mix64(scenario->options.seed) >> 2));
-        status = crux.Apply(fabric, jobs, scenario, plan, error);
+        status = m_operation ? m_operation->Install(fabric, jobs, scenario, error)
+                             : crux.Apply(fabric, jobs, scenario, plan, error);
     }
     if (status == CRUX_OK)
     {
@@ -312,6 +348,10 @@ CruxPacketEngine::Run(const crux_scenario* scenario,
             jobs.GetJobs()[m_withheldJob]->GetExecutor()->Withhold(m_withheldOp, m_withheldRank);
         }
         Watch watch(jobs.GetJobs(), sink, parts, error);
+        if (m_operation)
+        {
+            watch.Guard(m_stallTime);
+        }
         auto begin = std::chrono::steady_clock::now();
         Simulator::Run();
         std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
@@ -323,6 +363,10 @@ CruxPacketEngine::Run(const crux_scenario* scenario,
         stats->counters.emplace_back("events", static_cast<double>(stats->events));
         Count(fabric, stats);
         CountQueuePairs(jobs, scenario, stats);
+        if (m_operation)
+        {
+            m_operation->Finish();
+        }
     }
     Simulator::Destroy();
     return status;

@@ -11,6 +11,7 @@
 
 #include "ns3/crux-progsim.h"
 #include "ns3/crux-scenario.h"
+#include "ns3/nstime.h"
 
 #include <cstdint>
 #include <string>
@@ -19,6 +20,8 @@
 
 namespace ns3
 {
+
+class CruxOperation;
 
 /// What a packet-level run counted.
 struct CruxPacketStats
@@ -52,9 +55,22 @@ class CruxPacketEngine
     void Withhold(uint32_t job, uint32_t op, uint32_t rank);
 
     /**
+     * Daemons measure, decide and carry out while the run goes on, instead of the plan being in
+     * force from the start.
+     * \param operation installed in each run that follows, with its faults; null: the plan
+     */
+    void SetOperation(CruxOperation* operation);
+
+    /**
+     * With daemons something always happens, so that a run that cannot go on has to be noticed.
+     * \param span of simulated time without any progress of any job after which the run ends
+     */
+    void SetStallTime(Time span);
+
+    /**
      * Run.
      * \param scenario a built scenario
-     * \param plan the decision
+     * \param plan the decision; only its number of levels matters when there are daemons
      * \param active [n_jobs] which jobs take part; nullptr: all
      * \param sink where each finished iteration goes
      * \param stats counted; valid also when the run failed
@@ -71,10 +87,12 @@ class CruxPacketEngine
                     const crux_part_sink* parts = nullptr) const;
 
   private:
-    std::string m_reserved{"standard"}; //!< class map
-    uint32_t m_withheldJob{CRUX_NONE};  //!< of Withhold
-    uint32_t m_withheldOp{0};           //!< of Withhold
-    uint32_t m_withheldRank{0};         //!< of Withhold
+    std::string m_reserved{"standard"};  //!< class map
+    uint32_t m_withheldJob{CRUX_NONE};   //!< of Withhold
+    uint32_t m_withheldOp{0};            //!< of Withhold
+    uint32_t m_withheldRank{0};          //!< of Withhold
+    CruxOperation* m_operation{nullptr}; //!< null: the plan
+    Time m_stallTime{Seconds(100)};      //!< of SetStallTime
 };
 
 } // namespace ns3

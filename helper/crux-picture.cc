@@ -183,7 +183,10 @@ CruxCheckPicture(const std::string& database, const std::string& picture, crux_e
 }
 
 int
-CruxDrawPicture(std::ostream& os, const std::string& database, const std::string& picture)
+CruxDrawPicture(std::ostream& os,
+                const std::string& database,
+                const std::string& picture,
+                const std::string& script)
 {
     if (database.empty() || picture == "none")
     {
@@ -191,8 +194,7 @@ CruxDrawPicture(std::ostream& os, const std::string& database, const std::string
     }
     const std::string file = PicturePath(database, picture);
     os << "\ndatabase: " << database << std::endl;
-    const int code =
-        RunProgram({"/usr/bin/python3", CRUX_TOOLS_DIR "/crux-plot.py", database, file});
+    const int code = RunProgram({"/usr/bin/python3", CRUX_TOOLS_DIR "/" + script, database, file});
     if (code == 0)
     {
         os << "picture:  " << file << std::endl;

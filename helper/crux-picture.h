@@ -32,10 +32,14 @@ crux_status CruxCheckPicture(const std::string& database,
  * Draw a database as a PNG beside it and say where both are. Without Python or matplotlib it says
  * so in one line; the results are in the database all the same. \param os where to report \param
  * database path; empty: nothing is done \param picture path; empty: the database's with .png;
- * "none": no picture \return exit code for main: 0, also when the picture could not be drawn for
- * want of matplotlib; non-zero when the picture was asked for by name and could not be drawn
+ * "none": no picture \param script of tools that draws it \return exit code for main: 0, also when
+ * the picture could not be drawn for want of matplotlib; non-zero when the picture was asked for by
+ * name and could not be drawn
  */
-int CruxDrawPicture(std::ostream& os, const std::string& database, const std::string& picture);
+int CruxDrawPicture(std::ostream& os,
+                    const std::string& database,
+                    const std::string& picture,
+                    const std::string& script = "crux-plot.py");
 
 } // namespace ns3
 

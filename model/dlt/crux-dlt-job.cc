@@ -55,6 +55,10 @@ DltJob::GetTypeId()
                           PointerValue(),
                           MakePointerAccessor(&DltJob::m_jitter),
                           MakePointerChecker<RandomVariableStream>())
+            .AddTraceSource("Start",
+                            "All applications of the job have started.",
+                            MakeTraceSourceAccessor(&DltJob::m_startTrace),
+                            "ns3::DltJob::StartTracedCallback")
             .AddTraceSource("Iteration",
                             "An iteration has ended.",
                             MakeTraceSourceAccessor(&DltJob::m_iterationTrace),
@@ -141,6 +145,22 @@ DltJob::GetCompleted() const
     return m_completed;
 }
 
+uint64_t
+DltJob::GetProgress() const
+{
+    uint64_t progress = m_completed + m_parts + (m_executor ? m_executor->GetMessages() : 0);
+    for (const auto& application : m_applications)
+    {
+        TimeValue start;
+        application->GetAttribute("StartTime", start);
+        if (m_state == WAITING && start.Get() > Simulator::Now())
+        {
+            progress += static_cast<uint64_t>(Simulator::Now().GetTimeStep());
+        }
+    }
+    return progress;
+}
+
 std::string
 DltJob::GetName() const
 {
@@ -181,6 +201,7 @@ DltJob::ApplicationStarted()
         const Time left = m_stopTime - Simulator::Now();
         m_stopEvent = Simulator::Schedule(Max(left, Time(0)), &DltJob::Stop, this);
     }
+    m_startTrace(this);
     BeginSoon();
 }
 
@@ -268,6 +289,7 @@ DltJob::BeginNext()
 void
 DltJob::PartDone(uint32_t op, uint32_t rank, Time start)
 {
+    m_parts++;
     m_partTrace(this, op, rank, start);
 }
 

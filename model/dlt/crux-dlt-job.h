@@ -96,6 +96,11 @@ class DltJob : public Object, public DltExecutorOwner
      * \param period > 0; 0: no delay, and one that waits begins now
      */
     void AlignStart(Time reference, Time shift, Time period);
+    /**
+     * \return a number that is another whenever the job has got on: an iteration or a part of an
+     * operation ended, a message was posted, its start is still to come
+     */
+    uint64_t GetProgress() const;
     /** \return attribute Name */
     std::string GetName() const;
     /** \return attribute JobId */
@@ -124,6 +129,11 @@ class DltJob : public Object, public DltExecutorOwner
     void PartDone(uint32_t op, uint32_t rank, Time start) override;
     /// @}
 
+    /**
+     * TracedCallback signature for the start of a job.
+     * \param [in] job the job; its first iteration begins when all sinks have returned
+     */
+    typedef void (*StartTracedCallback)(Ptr<const DltJob> job);
     /**
      * TracedCallback signature for iterations.
      * \param [in] job the job
@@ -174,6 +184,7 @@ class DltJob : public Object, public DltExecutorOwner
     Ptr<RandomVariableStream> m_jitter;                     //!< attribute Jitter
     State m_state{WAITING};                                 //!< state
     uint64_t m_completed{0};                                //!< iterations done
+    uint64_t m_parts{0};                                    //!< parts of operations done
     uint32_t m_started{0};                                  //!< applications started
     EventId m_stopEvent;                                    //!< at StopTime
     EventId m_beginEvent;                                   //!< of an iteration that is put off
@@ -184,6 +195,7 @@ class DltJob : public Object, public DltExecutorOwner
     Ptr<DltExecutor> m_executor;                            //!< runs the program
     std::shared_ptr<const void> m_keeper;                   //!< of program and wiring
     std::vector<Ptr<DltProgramApplication>> m_applications; //!< one a host
+    TracedCallback<Ptr<const DltJob>> m_startTrace;         //!< source
     TracedCallback<Ptr<const DltJob>, uint64_t, const DltIteration&> m_iterationTrace; //!< source
     TracedCallback<Ptr<const DltJob>, uint32_t, uint32_t, Time> m_partTrace;           //!< source
     TracedCallback<Ptr<const DltJob>, const std::string&> m_endTrace;                  //!< source
