@@ -241,12 +241,16 @@ enum crux_status daemon_stop_sampling(struct crux_daemon *d, struct daemon_job *
 				      struct crux_error *err)
 {
 	struct daemon_item item = {.kind = DAEMON_SAMPLE_OFF, .job = job->id};
+	enum crux_status status;
 
 	if (!job->profile)
 		return CRUX_OK;
+	status = daemon_push(d, item, err);
+	if (status)
+		return status;
 	crux_profile_destroy(job->profile);
 	job->profile = NULL;
-	return daemon_push(d, item, err);
+	return CRUX_OK;
 }
 
 static void drop_job(struct crux_daemon *d, struct daemon_job *job)

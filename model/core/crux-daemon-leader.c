@@ -157,9 +157,8 @@ static enum crux_status tell_member(struct crux_daemon *d, struct daemon_job *jo
 {
 	enum crux_status status;
 
-	if (i == job->self || !daemon_host_lives(d, job, i) ||
-	    (d->term && job->hosts[i] == d->coordinator))
-		return CRUX_OK; /* the coordinator is told as such */
+	if (i == job->self || !daemon_host_lives(d, job, i))
+		return CRUX_OK;
 	status = daemon_tell_bytes(d, job->hosts[i], job->report, job->report_n, err);
 	if (!status)
 		job->host[i].report_s = d->now_s;
@@ -246,7 +245,8 @@ static enum crux_status make_report(struct crux_daemon *d, struct daemon_job *jo
 	if (!status)
 		status = tell_coordinator(d, job, err);
 	for (uint32_t i = 0; i < job->n_hosts && !status; i++)
-		status = tell_member(d, job, i, err);
+		if (job->hosts[i] != job->told_host) /* the coordinator was told as such */
+			status = tell_member(d, job, i, err);
 	return status;
 }
 
@@ -304,6 +304,10 @@ enum crux_status daemon_lead_step(struct crux_daemon *d, struct daemon_job *job,
 	    (job->told_id != job->report_id || job->told_host != d->coordinator ||
 	     job->told_term != d->term))
 		status = tell_coordinator(d, job, err);
+	/* Its own part: no heartbeat asks for that. */
+	if (!status && job->order.version < job->orders.version &&
+	    daemon_again(d, job->host[job->self].set_s))
+		status = daemon_send_set(d, job, job->self, err);
 	return status ? status : daemon_check_in_force(d, job, err);
 }
 

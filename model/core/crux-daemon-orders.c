@@ -65,6 +65,11 @@ enum crux_status daemon_on_orders(struct crux_daemon *d, struct daemon_job *job,
 	return status;
 }
 
+static uint64_t in_force_on(const struct daemon_job *job, uint32_t i)
+{
+	return i == job->self ? job->in_force : job->host[i].in_force;
+}
+
 /* On all hosts that live and have a part in it. */
 enum crux_status daemon_check_in_force(struct crux_daemon *d, struct daemon_job *job,
 				       struct crux_error *err)
@@ -76,7 +81,7 @@ enum crux_status daemon_check_in_force(struct crux_daemon *d, struct daemon_job 
 		return CRUX_OK;
 	for (uint32_t i = 0; i < job->n_hosts; i++)
 		if (daemon_host_lives(d, job, i) && !job->host[i].ended &&
-		    job->host[i].share.have && job->host[i].in_force < job->orders.version)
+		    job->host[i].share.have && in_force_on(job, i) < job->orders.version)
 			return CRUX_OK;
 	job->in_force_all = job->orders.version;
 	return daemon_tell(d, d->coordinator, &m, err);

@@ -155,10 +155,12 @@ enum crux_status daemon_tell_paths(struct crux_daemon *d, struct daemon_job *job
 enum crux_status daemon_member_step(struct crux_daemon *d, struct daemon_job *job,
 				    struct crux_error *err)
 {
-	enum crux_status status;
+	enum crux_status status = CRUX_OK;
 
-	if (job->paths_due_s > d->now_s)
-		return CRUX_OK;
+	if (job->profile && job->report) /* memory was out when it was reported */
+		status = daemon_stop_sampling(d, job, err);
+	if (status || job->paths_due_s > d->now_s)
+		return status;
 	status = job->shared && !job->ended && !job->over ? daemon_tell_paths(d, job, err)
 							  : CRUX_OK;
 	if (!status)

@@ -38,9 +38,13 @@
  * anew. Orders of a version not higher than the one applied are dropped. Versions are (term,
  * number).
  *
- * Failure: whoever shares a job or a role exchanges heartbeats, one per pair of hosts each
- * heartbeat_s; silence of misses x heartbeat_s, or a message given up by the courier, makes a host
- * suspected; hearing from it ends that. Messages to a suspected host are dropped.
+ * The clocks of all hosts are taken to be synchronous: windows and shifts are absolute times.
+ * Messages, their sizes and what happens when: doc/daemon.md.
+ *
+ * Failure: members and their leader, and every host and the coordinator, exchange heartbeats, one
+ * per pair of hosts each heartbeat_s; silence of misses x heartbeat_s, or a message given up by the
+ * courier, makes a host suspected; hearing from it ends that. Messages to a suspected host are
+ * dropped.
  */
 #ifndef CRUX_DAEMON_H
 #define CRUX_DAEMON_H
@@ -129,6 +133,7 @@ struct crux_daemon_calls {
 	/** Sample `job` from now on, or no longer, into crux_daemon_profile(). */
 	void (*sample)(void *ctx, int64_t job, bool on);
 	void (*apply)(void *ctx, const struct crux_daemon_order *order);
+	/** Valid during the call; the only one from which the daemon is not to be called. */
 	void (*event)(void *ctx, const struct crux_daemon_event *event);
 	/** See crux_decider_decide(); may be NULL. */
 	uint32_t (*ecmp_path)(void *ctx, struct crux_node_id src_nic, struct crux_node_id dst_nic,
@@ -137,7 +142,11 @@ struct crux_daemon_calls {
 
 struct crux_daemon;
 
-/** Options are checked whole. Calls may come from within any function below but create and destroy.
+/**
+ * Options are checked whole; decider.link_bps and link_is_network are copied. Calls may come from
+ * within any function below but create and destroy, and may call those in turn. CRUX_NOMEM from
+ * one of them: what was to be done is done by the next call or, where it was lost, made good with
+ * the heartbeats.
  */
 enum crux_status crux_daemon_create(const struct crux_daemon_options *options,
 				    const struct crux_daemon_calls *calls, struct crux_daemon **out,
@@ -147,6 +156,7 @@ void crux_daemon_destroy(struct crux_daemon *daemon);
 /** Once, when the daemon's host is up. */
 enum crux_status crux_daemon_begin(struct crux_daemon *daemon, double now_s,
 				   struct crux_error *err);
+/** CRUX_DUPLICATE: the job is here; CRUX_RANGE, CRUX_INVALID. Only then nothing is changed. */
 enum crux_status crux_daemon_job_start(struct crux_daemon *daemon, double now_s,
 				       const struct crux_daemon_job *job, struct crux_error *err);
 /** The job's ranks here have ended, however that came; CRUX_NOT_FOUND. */
@@ -157,7 +167,7 @@ struct crux_profile *crux_daemon_profile(struct crux_daemon *daemon, int64_t job
 /** Paths of a pair are known, or known anew. */
 enum crux_status crux_daemon_paths(struct crux_daemon *daemon, double now_s,
 				   const struct crux_decider_pair *pair, struct crux_error *err);
-/** What apply asked for is in force here. */
+/** What apply asked for is in force here; of a job that is gone: nothing. */
 enum crux_status crux_daemon_in_force(struct crux_daemon *daemon, double now_s, int64_t job,
 				      uint64_t version, struct crux_error *err);
 enum crux_status crux_daemon_receive(struct crux_daemon *daemon, double now_s, uint32_t src,

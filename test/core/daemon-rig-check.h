@@ -9,7 +9,7 @@
 
 #include "daemon-rig.h"
 
-static uint32_t rig_coordinator(const struct rig *rig)
+static inline uint32_t rig_coordinator(const struct rig *rig)
 {
 	uint32_t found = CRUX_NONE;
 
@@ -108,7 +108,7 @@ static bool rig_runs(const struct rig *rig, const struct rig_job *job)
 }
 
 /* Everything that must hold when nothing happened for a while. */
-static void rig_check(const struct rig *rig)
+static inline void rig_check(const struct rig *rig)
 {
 	uint32_t c = rig_coordinator(rig), n = 0, running = 0;
 	const struct crux_decider_order *orders = NULL;

@@ -172,12 +172,14 @@ static void rig_wake(struct rig_host *host)
 }
 
 /* A call went well, or memory was out and may be. */
-static void rig_ok(struct rig *rig, enum crux_status status)
+static bool rig_ok(struct rig *rig, enum crux_status status)
 {
-	if (rig->no_memory && status == CRUX_NOMEM)
+	if (rig->no_memory && status == CRUX_NOMEM) {
 		rig->failed++;
-	else
-		CHECK_U64(status, CRUX_OK);
+		return false;
+	}
+	CHECK_U64(status, CRUX_OK);
+	return true;
 }
 
 /* ---------------------------------------------------------------- links and paths */
@@ -483,11 +485,16 @@ static void rig_answer(struct rig *rig, struct rig_host *host, uint32_t p)
 	pair.src_nic = host->probes[p].src;
 	pair.dst_nic = host->probes[p].dst;
 	pair.n = rig_paths(rig, pair.src_nic, pair.dst_nic, links, ports, &pair.hops);
-	rig_ok(rig, crux_daemon_paths(host->daemon, rig->now_s, &pair, NULL));
+	if (!rig_ok(rig, crux_daemon_paths(host->daemon, rig->now_s, &pair, NULL)))
+		rig_at(rig, rig->now_s + 1e-3, /* once more */
+		       (struct rig_event){.kind = RIG_PATHS,
+					  .host = host->self,
+					  .life = host->life,
+					  .value = p});
 }
 
 /* Another number of ways is up: all pairs are probed again. */
-static void rig_set_ways(struct rig *rig, uint32_t ways)
+static inline void rig_set_ways(struct rig *rig, uint32_t ways)
 {
 	rig->ways = ways;
 	for (uint32_t h = 0; h < rig->n; h++)
@@ -622,8 +629,8 @@ static void rig_free(struct rig *rig)
 }
 
 /* A job on the given hosts; it starts at start_s on each, up to late_s later. Its number. */
-static uint32_t rig_job(struct rig *rig, uint32_t n, const uint32_t *hosts, double start_s,
-			double late_s)
+static inline uint32_t rig_job(struct rig *rig, uint32_t n, const uint32_t *hosts, double start_s,
+			       double late_s)
 {
 	uint32_t j = rig->n_jobs++;
 	struct rig_job *job = &rig->jobs[j];
@@ -641,7 +648,7 @@ static uint32_t rig_job(struct rig *rig, uint32_t n, const uint32_t *hosts, doub
 	return j;
 }
 
-static void rig_end(struct rig *rig, uint32_t j, double at_s, double late_s)
+static inline void rig_end(struct rig *rig, uint32_t j, double at_s, double late_s)
 {
 	for (uint32_t i = 0; i < rig->jobs[j].n_hosts; i++)
 		rig_at(rig, at_s + late_s * crux_rng_real(&rig->rng),
@@ -651,17 +658,17 @@ static void rig_end(struct rig *rig, uint32_t j, double at_s, double late_s)
 					  .value = j});
 }
 
-static void rig_crash(struct rig *rig, uint32_t host, double at_s)
+static inline void rig_crash(struct rig *rig, uint32_t host, double at_s)
 {
 	rig_at(rig, at_s, (struct rig_event){.kind = RIG_CRASH, .host = host});
 }
 
-static void rig_restart(struct rig *rig, uint32_t host, double at_s, bool jobs)
+static inline void rig_restart(struct rig *rig, uint32_t host, double at_s, bool jobs)
 {
 	rig_at(rig, at_s, (struct rig_event){.kind = RIG_RESTART, .host = host, .value = jobs});
 }
 
-static void rig_side(struct rig *rig, uint32_t host, double at_s, uint32_t side)
+static inline void rig_side(struct rig *rig, uint32_t host, double at_s, uint32_t side)
 {
 	rig_at(rig, at_s, (struct rig_event){.kind = RIG_SIDE, .host = host, .other = side});
 }

@@ -140,11 +140,63 @@ static void partitions(void)
 	}
 }
 
+struct scarce {
+	struct crux_rng rng;
+	bool on;
+};
+
+static void *scarce_resize(void *context, void *old, size_t bytes)
+{
+	struct scarce *scarce = context;
+
+	if (!bytes) {
+		free(old);
+		return NULL;
+	}
+	if (scarce->on && !crux_rng_below(&scarce->rng, 200))
+		return NULL;
+	return realloc(old, bytes);
+}
+
+/* One allocation in 200 fails for half a second: what is lost by that is made good later. */
+static void scarce_memory(void)
+{
+	struct scarce scarce = {.on = false};
+	const struct crux_allocator allocator = {scarce_resize, &scarce};
+	static const uint32_t hosts[6] = {3, 1, 0, 2, 5, 4};
+	uint32_t failed = 0;
+
+	crux_set_allocator(&allocator);
+	for (uint64_t seed = 0; seed < 60; seed++) {
+		struct rig *rig = rig_make(6, 4000 + seed, losses[seed % 3]);
+		int bad = check_case_bad;
+
+		crux_rng_init(&scarce.rng, seed, 9);
+		rig->options.profile = seed % 2;
+		rig_begin(rig);
+		rig_job(rig, 6, hosts, 0.1, 0);
+		rig_job(rig, 3, hosts + 2, 0.1, 0);
+		rig_run(rig, 0.1);
+		scarce.on = rig->no_memory = true;
+		rig_run(rig, 0.6);
+		scarce.on = rig->no_memory = false;
+		failed += rig->failed;
+		rig_run(rig, 4);
+		rig_check(rig);
+		if (check_case_bad != bad)
+			printf("scarce memory, seed %u\n", (uint32_t)seed);
+		rig_free(rig);
+	}
+	crux_set_allocator(NULL);
+	CHECK(failed > 60);
+}
+
 int main(void)
 {
 	RUN(lossy);
 	RUN(crashes);
 	RUN(roles_crash);
 	RUN(partitions);
+	RUN(scarce_memory);
 	return DONE();
 }
