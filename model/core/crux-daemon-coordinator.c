@@ -210,6 +210,8 @@ static enum crux_status decide(struct crux_daemon *d, struct crux_error *err)
 	enum crux_status status = crux_decider_decide(d->decider, d->calls.ecmp_path, d->calls.ctx,
 						      &orders, &n, &why);
 
+	if (!status && d->number == DAEMON_MOST)
+		status = daemon_coordinate(d, d->term + 1, &why);
 	if (status == CRUX_NOMEM)
 		return crux_fail(err, status, "%s", why.text);
 	if (status) {
@@ -225,7 +227,7 @@ static enum crux_status decide(struct crux_daemon *d, struct crux_error *err)
 		crux_free(plan.jobs);
 		return status;
 	}
-	plan.version = (uint64_t)d->term << 32 | ++d->number;
+	plan.version = daemon_version(d->term, d->self, ++d->number);
 	daemon_event(d, (struct crux_daemon_event){.kind = CRUX_DAEMON_DECIDED,
 						   .since_s = d->since_s,
 						   .job = -1,

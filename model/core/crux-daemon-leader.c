@@ -191,8 +191,12 @@ static enum crux_status write_report(struct crux_daemon *d, struct daemon_job *j
 	if (!shares)
 		return crux_fail(err, CRUX_NOMEM, "out of memory for a report of %u hosts",
 				 job->n_hosts);
-	for (uint32_t i = 0; i < job->n_hosts; i++)
+	for (uint32_t i = 0; i < job->n_hosts; i++) {
 		shares[i] = job->host[i].share;
+		if (!daemon_host_lives(d, job, i) && paths_lack(&shares[i]))
+			shares[i] =
+				(struct daemon_share){.have = false}; /* else nothing is decided */
+	}
 	m.report = (struct daemon_report){.job = job->id,
 					  .id = id,
 					  .leader = d->self,
@@ -223,11 +227,18 @@ static enum crux_status write_report(struct crux_daemon *d, struct daemon_job *j
 static enum crux_status make_report(struct crux_daemon *d, struct daemon_job *job,
 				    struct crux_error *err)
 {
-	bool of_term = job->report_id >> 32 == job->term;
-	uint64_t id = of_term ? job->report_id + 1 : (uint64_t)job->term << 32 | 1;
 	struct daemon_buffer buffer = {.n = 0};
-	enum crux_status status =
-		write_report(d, job, id, &buffer, !job->report && d->options.profile, err);
+	enum crux_status status;
+	uint64_t id;
+	bool of_term;
+
+	if (job->report_id == daemon_version(job->term, d->self, DAEMON_MOST))
+		job->term++; /* numbers are used up */
+	id = daemon_version(job->term, d->self, 1);
+	of_term = job->report_id >> 16 == id >> 16; /* and of this leader */
+	if (of_term)
+		id = job->report_id + 1;
+	status = write_report(d, job, id, &buffer, !job->report && d->options.profile, err);
 
 	if (!status)
 		job->report_due_s = INFINITY;

@@ -37,6 +37,8 @@ static enum crux_status check_options(const struct crux_daemon_options *o,
 	if (!o->n_hosts || o->courier.self >= o->n_hosts)
 		return crux_fail(err, CRUX_RANGE, "host %u of %u: not in 0..n - 1", o->courier.self,
 				 o->n_hosts);
+	if (o->n_hosts > DAEMON_MOST)
+		return crux_fail(err, CRUX_LIMIT, "%u hosts: at most %u", o->n_hosts, DAEMON_MOST);
 	if (!positive(o->heartbeat_s))
 		return crux_fail(err, CRUX_RANGE, "heartbeat_s %g is not above 0", o->heartbeat_s);
 	if (!o->misses)

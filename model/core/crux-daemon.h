@@ -36,7 +36,7 @@
  * Paths: a member repeats the probing of its pairs when the glue says so (crux_daemon_paths());
  * when they differ from what was reported, the leader reports them, and the coordinator decides
  * anew. Orders of a version not higher than the one applied are dropped. Versions are (term,
- * number).
+ * host, number), so that two hosts that hold a role for a while never give the same.
  *
  * The clocks of all hosts are taken to be synchronous: windows and shifts are absolute times.
  * Messages, their sizes and what happens when: doc/daemon.md.

@@ -296,6 +296,13 @@ static inline bool daemon_leads(const struct crux_daemon *d, const struct daemon
 {
 	return job->leader == d->self && !job->over;
 }
+/* Versions of orders and reports: (term, host, number); two hosts of one term never give the same.
+ */
+#define DAEMON_MOST 0xffffu /* hosts, and numbers of a term */
+static inline uint64_t daemon_version(uint32_t term, uint32_t host, uint32_t number)
+{
+	return (uint64_t)term << 32 | (uint64_t)(DAEMON_MOST - host) << 16 | number;
+}
 /* Of (term, host) the higher term, of equal ones the lower host. */
 static inline bool daemon_better(uint32_t term, uint32_t host, uint32_t than, uint32_t than_host)
 {

@@ -443,6 +443,7 @@ static void rig_counters(const struct rig *rig, const struct rig_job *job, uint3
 
 	if (at > job->compute_s)
 		moved += (at - job->compute_s) / (job->iteration_s - job->compute_s);
+	busy = floor(busy * 1e9 + 0.5) * 1e-9; /* roundings would let it fall */
 	if (rig->silent_counters || (rig->cpu_only && !index))
 		busy = moved = 0;
 	*out = (struct crux_profile_counters){.flop = job->flop * busy / job->compute_s,
@@ -450,7 +451,7 @@ static void rig_counters(const struct rig *rig, const struct rig_job *job, uint3
 					      .any_busy_s = busy,
 					      .flow_bytes = bytes};
 	for (uint32_t f = 0; f < n; f++)
-		bytes[f] = (uint64_t)(moved * (f == n - 1 ? job->bytes / 2 : job->bytes));
+		bytes[f] = (uint64_t)(moved * (f == n - 1 ? job->bytes / 2 : job->bytes) + 0.5);
 }
 
 static void rig_take_sample(struct rig *rig, struct rig_host *host, uint32_t j)

@@ -40,7 +40,7 @@ static void declared(void)
 	CHECK_U64(rig->events[CRUX_DAEMON_PROFILED], 0);
 	CHECK_U64(rig->events[CRUX_DAEMON_WARNING], 0);
 	CHECK_U64(rig->events[CRUX_DAEMON_SUSPECTS], 0);
-	CHECK_U64(rig->decided, UINT64_C(1) << 32 | 1); /* term 1, plan 1 */
+	CHECK_U64(rig->decided, daemon_version(1, 0, 1));
 	CHECK_U64(rig->in_force, rig->decided);
 	CHECK(rig->decided_s < 0.104 && rig->in_force_s < 0.106);
 	CHECK(rig->decided_since_s > 0.1 && rig->decided_since_s < rig->decided_s - 0.9e-3);
@@ -227,7 +227,7 @@ static void late_start(void)
 	struct crux_daemon *d = rig->hosts[3].daemon;
 
 	rig_run(rig, 0.01);
-	set.orders.version = UINT64_C(1) << 32 | 7;
+	set.orders.version = daemon_version(1, 0, 7);
 	set.orders.level = 2;
 	daemon_encode(&buffer, &set);
 	item.bytes = buffer.bytes;
@@ -384,6 +384,9 @@ static void refused(void)
 	calls.apply = NULL;
 	CHECK_U64(crux_daemon_create(&options, &calls, &d, &err), CRUX_INVALID);
 	CHECK(!d);
+	options.n_hosts = 65536;
+	CHECK_U64(crux_daemon_create(&options, &no_calls, &d, &err), CRUX_LIMIT);
+	options.n_hosts = 2;
 	CHECK_U64(crux_daemon_create(&options, &no_calls, &d, &err), CRUX_OK);
 	CHECK_U64(crux_daemon_begin(d, 0, NULL), CRUX_OK);
 	CHECK_U64(crux_daemon_job_end(d, 0, 1, &err), CRUX_NOT_FOUND);
@@ -433,7 +436,7 @@ static enum crux_status life(struct crux_error *err)
 	for (int t = 1; t < 10 && !status; t++)
 		status = crux_daemon_tick(d, t * 2e-3, err);
 	if (!status)
-		status = crux_daemon_in_force(d, 0.1, 1, UINT64_C(1) << 32 | 1, err);
+		status = crux_daemon_in_force(d, 0.1, 1, daemon_version(1, 0, 1), err);
 	if (!status)
 		status = crux_daemon_job_end(d, 0.2, 1, err);
 	crux_daemon_destroy(d);
