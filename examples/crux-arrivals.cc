@@ -6,7 +6,7 @@
  *
  * Place: examples; run as a test too. Uses helper only. What it shows: doc/operation.md.
  *
- *   ./crux run crux-arrivals --seeds=3
+ *   ./crux run crux-arrivals
  *
  * Packet level. Every job is measured first, in the class of profiling, paths are probed, and the
  * plan is carried out on running queue pairs. The same jobs under ECMP (daemons run, but leave
@@ -28,6 +28,20 @@ using namespace ns3;
 
 namespace
 {
+
+/**
+ * \param scale of the scenario
+ * \return GPT, then BERT, BERT and ResNet, which come 12, 24 and 40 s / scale later; each has
+ * iterations for about 60 s / scale
+ */
+std::string
+DefaultJobs(double scale)
+{
+    const auto at = [scale](double seconds) { return std::to_string(seconds / scale); };
+    return "gpt:32:iterations=240,bert:8:iterations=170:arrival=" + at(12) +
+           ",bert:8:iterations=80:arrival=" + at(24) +
+           ",resnet:16:iterations=400:arrival=" + at(40);
+}
 
 /**
  * Utilisation between the moments at which something changed.
@@ -75,9 +89,9 @@ PrintTimeLine(const CruxExperiment& experiment)
     {
         const double from = marks[i].first;
         const double to = i + 1 < marks.size() ? marks[i + 1].first : last.summary->last_end_s;
-        if (to - from < 1e-9)
+        if (to - from < last.operation->GetBinSeconds())
         {
-            continue;
+            continue; // finer than the record
         }
         CruxPrint(std::cout, "%10.4f  %-34s  %33s", from, marks[i].second.c_str(), "");
         for (const auto& run : experiment.GetRuns())
@@ -95,18 +109,19 @@ main(int argc, char* argv[])
 {
     std::string policies{"ecmp,crux"};
     std::string topology{"testbed:oversub=4"};
-    std::string jobs{"gpt:32:iterations=60,bert:8:iterations=120:arrival=0.6,"
-                     "bert:8:iterations=80:arrival=1.2,resnet:16:iterations=150:arrival=2"};
+    std::string jobs;
     std::string faults;
     std::string db{"crux-arrivals.db"};
     std::string picture;
-    double scale = 20;
+    double scale = 100;
     uint64_t seed = 1;
     uint64_t profile = 10;
     CruxCommandLine cmd("crux-arrivals");
     cmd.Add("policies", "with commas; the others are compared with the first", policies);
     cmd.Add("topology", "description (crux-presets.h)", topology);
-    cmd.Add("jobs", "with arrival=, iterations=, stop= (crux-scenario.h)", jobs);
+    cmd.Add("jobs",
+            "with arrival=, iterations=, stop= (crux-scenario.h); default: four that come and go",
+            jobs);
     cmd.Add("faults", "link:tor0>agg0@0.5-0.9,daemon:h3@0.2,host:h5@1 (crux-faults.h)", faults);
     cmd.Add("scale", "computation and bytes are divided by it", scale, 1e-3, 1e9);
     cmd.Add("seed", "of source ports, jitter and sampled orders", seed, 0, 1ULL << 53);
@@ -116,6 +131,10 @@ main(int argc, char* argv[])
     cmd.Parse(argc, argv);
     Time::SetResolution(Time::PS);
 
+    if (jobs.empty())
+    {
+        jobs = DefaultJobs(scale);
+    }
     CruxScenario scenario;
     scenario.SetTopology(topology);
     scenario.SetJobs(jobs);

@@ -127,7 +127,8 @@ CruxOperation::Store(crux_store* store, int64_t run, crux_error* error) const
         {
             crux_op_bin row{};
             row.from_s = static_cast<double>(i) * m_binSeconds;
-            row.to_s = std::min(row.from_s + m_binSeconds, std::max(m_end, row.from_s + 1e-12));
+            row.to_s = std::min(static_cast<double>(i + 1) * m_binSeconds,
+                                std::max(m_end, row.from_s + 1e-12));
             row.job = job;
             row.busy_gpu_s = m_bins[i].busy[job];
             row.gpus = m_scenario->jobs[job].n_gpus;

@@ -341,6 +341,7 @@ CruxOperation::Decided(Ptr<const CruxDaemon> daemon, const crux_daemon_event& ev
     decision.decided = event.now_s;
     decision.inForce = NAN;
     decision.trigger = event.text ? event.text : "";
+    decision.keepsPaths = daemon->GetPolicy() == "ecmp";
     m_decisions.push_back(decision);
 }
 
@@ -360,15 +361,7 @@ CruxOperation::Ordered(const crux_daemon_event& event)
     order.linkSeconds = event.order->t_s;
     order.shift = event.order->shift_s;
     CruxOpDecision& decision = m_decisions.back();
-    const CruxOpDecision* before =
-        m_decisions.size() > 1 ? &m_decisions[m_decisions.size() - 2] : nullptr;
-    bool same = false;
-    for (std::size_t i = 0; before && i < before->orders.size(); i++)
-    {
-        same =
-            same || (before->orders[i].job == order.job && before->orders[i].level == order.level);
-    }
-    decision.changed += !same;
+    decision.changed += event.changed;
     decision.orders.push_back(order);
     AddTrueLinks(event.order);
 }
@@ -383,6 +376,10 @@ CruxOperation::AddTrueLinks(const crux_decider_order* order)
     if (profile == m_profiles.end())
     {
         return;
+    }
+    if (m_decisions.back().keepsPaths)
+    {
+        return; // nobody looked on which path the flows are
     }
     profile->linkSeconds = order->t_s;
     profile->intensity = order->intensity;
