@@ -322,14 +322,19 @@ PrintBlindness(std::ostream& os,
                 const CruxOpOrder& order = last->orders[i];
                 same = same && order.rank == packet.plan->jobs[order.job].rank;
             }
+            // From then on the live run is to be as good as the informed one.
+            const double steady =
+                last ? live.operation->GetUtilisation(last->inForce, live.summary->first_end_s)
+                     : NAN;
             Put(os,
-                "%s: %s; GPU utilisation until the first job ends %+.2f points against jobs whose "
-                "parameters are known\n",
+                "%s: %s; GPU utilisation once their plan is in force %s %%, against %.2f %% where "
+                "all is known from the start\n",
                 live.policy.c_str(),
                 !last  ? "no plan had all jobs"
                 : same ? "the measured jobs are in the same order"
                        : "the measured jobs are in ANOTHER order",
-                100 * (live.summary->utilisation - packet.summary->utilisation));
+                Cell(0, 2, 100 * steady).c_str(),
+                100 * packet.summary->utilisation);
         }
     }
 }

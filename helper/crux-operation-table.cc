@@ -107,7 +107,7 @@ PrintDecisions(std::ostream& os, const crux_scenario* scenario, const CruxOperat
         CruxPrint(os,
                   "  %-10s %10.5f %12.4f %12.4f ",
                   (std::to_string(all[i].version >> 32) + "." +
-                   std::to_string(all[i].version & UINT32_MAX))
+                   std::to_string(all[i].version & UINT16_MAX))
                       .c_str(),
                   all[i].news,
                   1e3 * (all[i].decided - all[i].news),

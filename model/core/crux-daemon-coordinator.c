@@ -188,15 +188,18 @@ static enum crux_status hand_out(struct crux_daemon *d, const struct crux_decide
 		if (!known)
 			continue;
 		status = take_order(known, &orders[i], plan->version, &changed, err);
-		if (status || !changed)
-			continue;
-		plan->jobs[plan->n_jobs++] = known->id;
+		if (status)
+			break;
+		if (changed)
+			plan->jobs[plan->n_jobs++] = known->id;
 		daemon_event(d, (struct crux_daemon_event){.kind = CRUX_DAEMON_ORDERED,
+							   .changed = changed,
 							   .since_s = d->since_s,
 							   .job = known->id,
 							   .version = plan->version,
 							   .order = &orders[i]});
-		status = send_orders(d, known, err);
+		if (changed)
+			status = send_orders(d, known, err);
 	}
 	return status;
 }

@@ -107,7 +107,8 @@ struct crux_daemon_event {
 		CRUX_DAEMON_COORDINATES, /**< it is the coordinator from now on, `version` = term */
 		CRUX_DAEMON_PROFILED,	 /**< `job` was measured: `measured`, `period` */
 		CRUX_DAEMON_DECIDED,  /**< a plan: `version`, `since_s`: the first news behind it */
-		CRUX_DAEMON_ORDERED,  /**< with it: `order` of one job */
+		CRUX_DAEMON_ORDERED,  /**< with it: `order` of each job, `changed` where it is news
+				       */
 		CRUX_DAEMON_IN_FORCE, /**< `version` is in force on all hosts that it concerns */
 		CRUX_DAEMON_SUSPECTS, /**< `host` is silent */
 		CRUX_DAEMON_FORGETS,  /**< coordinator: `job` is over */
@@ -120,6 +121,7 @@ struct crux_daemon_event {
 	const struct crux_decider_job *measured; /**< as reported */
 	struct crux_period period;		 /**< count 0: not found, the window was averaged */
 	const struct crux_decider_order *order;
+	bool changed;
 	const char *text;
 };
 

@@ -334,7 +334,8 @@ static void rig_event_of(void *ctx, const struct crux_daemon_event *event)
 {
 	struct rig *rig = ((struct rig_host *)ctx)->rig;
 
-	rig->events[event->kind]++;
+	if (event->kind != CRUX_DAEMON_ORDERED || event->changed)
+		rig->events[event->kind]++;
 	CHECK_NEAR(event->now_s, rig->now_s, 0);
 	if (event->kind == CRUX_DAEMON_WARNING)
 		snprintf(rig->warning, sizeof(rig->warning), "%s", event->text);
