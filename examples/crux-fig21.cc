@@ -11,7 +11,7 @@
  * On the testbed GPUs 2i and 2i + 1 of a host hang on one PCIe switch with network card i. BERT has
  * GPUs 0, 2, 4, 6 of hosts h0 to h3; ResNet i has GPU 2i + 1 of the same hosts.
  */
-#include "ns3/crux-figure.h"
+#include "ns3/crux-figure-series.h"
 #include "ns3/nstime.h"
 
 #include <cmath>
@@ -59,47 +59,51 @@ main(int argc, char* argv[])
     std::string bert{":bucket_mb=0"};
     std::string resnet{":bucket_mb=25:batch=64"};
     double stagger = 0.02;
+    double jitter = 0.02;
     CruxCommandLine cmd("crux-fig21");
-    CruxFigure figure("crux-fig21", cmd, 20);
+    CruxFigureSeries series(
+        "crux-fig21",
+        "Crux, figure 21: BERT on 16 GPUs beside ResNet on 4, contention on PCIe",
+        cmd,
+        20,
+        "ecmp,sincronia,varys,taccl,cassini,crux");
     cmd.Add("pcie_gbps", "Gbit/s that a PCIe cable carries, a table each; raw: 256", rates);
     cmd.Add("topology", "of 4 hosts of 8 GPUs and 4 network cards, or more", topology);
     cmd.Add("bert", "keys of BERT (doc/jobs.md), each with a colon in front", bert);
     cmd.Add("resnet", "keys of each ResNet", resnet);
     cmd.Add("stagger", "seconds from one ResNet's arrival to the next", stagger, 0, 1e3);
+    cmd.Add("jitter", "relative standard deviation of computation times", jitter, 0, 1);
     cmd.Parse(argc, argv);
     Time::SetResolution(Time::PS);
 
-    stagger /= figure.GetScale();
+    const std::string noise = ":jitter=" + std::to_string(jitter);
+    stagger /= series.GetFigure().GetScale();
     // First what the model table and the testbed's data sheets say, then what it takes.
-    std::vector<std::vector<CruxFigureRow>> tables(1);
     for (int n = 1; n <= 4; n++)
     {
-        const std::string label = std::to_string(n) + " ResNet, models and PCIe by the book";
-        tables[0].push_back({label, topology, Jobs(n, "", "", stagger)});
+        series.AddRow({"models and PCIe by the book",
+                       std::to_string(n) + " ResNet 4",
+                       topology,
+                       Jobs(n, noise, noise, stagger)});
     }
-    for (double rate : figure.Numbers("pcie_gbps", rates, 1, 1e5))
+    for (double rate : series.GetFigure().Numbers("pcie_gbps", rates, 1, 1e5))
     {
         const std::string fabric = topology +
                                    (topology.find(':') == std::string::npos ? ":" : ",") +
                                    "pcie_gbps=" + std::to_string(rate);
-        tables.emplace_back();
+        const std::string part = "PCIe " + std::to_string(std::lround(rate)) + " Gbit/s";
         for (int n = 1; n <= 4; n++)
         {
-            const std::string label = std::to_string(n) + " ResNet, PCIe " +
-                                      std::to_string(std::lround(rate)) + " Gbit/s";
-            tables.back().push_back({label, fabric, Jobs(n, bert, resnet, stagger)});
+            series.AddRow({part,
+                           std::to_string(n) + " ResNet 4",
+                           fabric,
+                           Jobs(n, bert + noise, resnet + noise, stagger)});
         }
     }
-    for (const auto& table : tables)
-    {
-        for (const auto& row : table)
-        {
-            figure.Check(row.topology, row.jobs, "ecmp,crux");
-        }
-    }
-    for (const auto& table : tables)
-    {
-        CruxPrintPcie(std::cout, figure.Compare(std::cout, table, {"bert", "resnet"}));
-    }
-    return cmd.Finish(0);
+    const std::string source = "Crux, figures 21 and 22 together";
+    series.SetModels({{"bert", "BERT"}, {"resnet", "ResNet"}});
+    series.Publish({"utilisation over ecmp", "", 9.5, 14.8, "%", source});
+    series.Publish({"BERT's JCT", "", -33, -7, "%", source});
+    series.Publish({"ResNet's JCT", "", 1, 3, "%", source});
+    return cmd.Finish(series.Run(std::cout));
 }

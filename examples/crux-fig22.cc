@@ -12,7 +12,7 @@
  * has GPUs 1 and 3 of hosts h0 to h3; BERT on 8 has GPUs 0 and 2 of the same hosts, on 16 also 4
  * and 6, on 24 also 0, 2, 4, 6 of h4 and h5.
  */
-#include "ns3/crux-figure.h"
+#include "ns3/crux-figure-series.h"
 #include "ns3/nstime.h"
 
 #include <cmath>
@@ -55,47 +55,50 @@ main(int argc, char* argv[])
     std::string bert{":bucket_mb=0"};
     std::string resnet{":bucket_mb=25:batch=64"};
     double stagger = 0.02;
+    double jitter = 0.02;
     CruxCommandLine cmd("crux-fig22");
-    CruxFigure figure("crux-fig22", cmd, 20);
+    CruxFigureSeries series("crux-fig22",
+                            "Crux, figure 22: ResNet on 8 GPUs beside BERT, contention on PCIe",
+                            cmd,
+                            20,
+                            "ecmp,sincronia,varys,taccl,cassini,crux");
     cmd.Add("pcie_gbps", "Gbit/s that a PCIe cable carries, a table each; raw: 256", rates);
     cmd.Add("topology", "of 6 hosts of 8 GPUs and 4 network cards, or more", topology);
     cmd.Add("bert", "keys of BERT (doc/jobs.md), each with a colon in front", bert);
     cmd.Add("resnet", "keys of ResNet", resnet);
     cmd.Add("stagger", "seconds that ResNet arrives behind BERT", stagger, 0, 1e3);
+    cmd.Add("jitter", "relative standard deviation of computation times", jitter, 0, 1);
     cmd.Parse(argc, argv);
     Time::SetResolution(Time::PS);
 
-    stagger /= figure.GetScale();
+    const std::string noise = ":jitter=" + std::to_string(jitter);
+    stagger /= series.GetFigure().GetScale();
     // First what the model table and the testbed's data sheets say, then what it takes.
-    std::vector<std::vector<CruxFigureRow>> tables(1);
     for (int n = 8; n <= 24; n += 8)
     {
-        const std::string label = "BERT on " + std::to_string(n) + ", models and PCIe by the book";
-        tables[0].push_back({label, topology, Jobs(n, "", "", stagger)});
+        series.AddRow({"models and PCIe by the book",
+                       "BERT on " + std::to_string(n),
+                       topology,
+                       Jobs(n, noise, noise, stagger)});
     }
-    for (double rate : figure.Numbers("pcie_gbps", rates, 1, 1e5))
+    for (double rate : series.GetFigure().Numbers("pcie_gbps", rates, 1, 1e5))
     {
         const std::string fabric = topology +
                                    (topology.find(':') == std::string::npos ? ":" : ",") +
                                    "pcie_gbps=" + std::to_string(rate);
-        tables.emplace_back();
+        const std::string part = "PCIe " + std::to_string(std::lround(rate)) + " Gbit/s";
         for (int n = 8; n <= 24; n += 8)
         {
-            const std::string label = "BERT on " + std::to_string(n) + ", PCIe " +
-                                      std::to_string(std::lround(rate)) + " Gbit/s";
-            tables.back().push_back({label, fabric, Jobs(n, bert, resnet, stagger)});
+            series.AddRow({part,
+                           "BERT on " + std::to_string(n),
+                           fabric,
+                           Jobs(n, bert + noise, resnet + noise, stagger)});
         }
     }
-    for (const auto& table : tables)
-    {
-        for (const auto& row : table)
-        {
-            figure.Check(row.topology, row.jobs, "ecmp,crux");
-        }
-    }
-    for (const auto& table : tables)
-    {
-        CruxPrintPcie(std::cout, figure.Compare(std::cout, table, {"bert", "resnet"}));
-    }
-    return cmd.Finish(0);
+    const std::string source = "Crux, figures 21 and 22 together";
+    series.SetModels({{"bert", "BERT"}, {"resnet", "ResNet"}});
+    series.Publish({"utilisation over ecmp", "", 9.5, 14.8, "%", source});
+    series.Publish({"BERT's JCT", "", -33, -7, "%", source});
+    series.Publish({"ResNet's JCT", "", 1, 3, "%", source});
+    return cmd.Finish(series.Run(std::cout));
 }

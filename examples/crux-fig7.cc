@@ -13,9 +13,10 @@
  * paper leaves out, how the hash spreads rings over several of them (seeds), and with --explore=1
  * precision, overlap, batch, rings, cables, jitter, storage.
  */
-#include "ns3/crux-figure.h"
+#include "ns3/crux-figure-store.h"
 #include "ns3/nstime.h"
 
+#include <algorithm>
 #include <cmath>
 #include <iostream>
 
@@ -98,14 +99,23 @@ struct Prediction
     double utilised; //!< change of utilisation, %
 };
 
+const std::vector<CruxFigurePublished> PUBLISHED{
+    {"GPT beside BERT", "", BESIDE, BESIDE, "s", "Crux, figure 7"},
+    {"BERT's throughput", "", BERT, BERT, "%", "Crux, figure 7"},
+    {"utilisation over alone", "", UTILISED, UTILISED, "%", "Crux, figure 7"}};
+
 /**
- * Run a row and print it.
+ * Run a row, print and store it.
  * \param figure runs it
+ * \param store gets it, under the row added last
  * \param row the scenario
  * \param all gets the prediction of each engine; none when GPT cannot be calibrated
  */
 void
-Predict(const CruxFigure& figure, const Row& row, std::vector<Prediction>* all)
+Predict(const CruxFigure& figure,
+        CruxFigureStore& store,
+        const Row& row,
+        std::vector<Prediction>* all)
 {
     const std::string gpt = Calibrate(figure, row);
     if (gpt.empty())
@@ -131,6 +141,10 @@ Predict(const CruxFigure& figure, const Row& row, std::vector<Prediction>* all)
                   p.bert,
                   p.utilised);
         all->push_back(p);
+        store.AddRun(run,
+                     {{PUBLISHED[0].what, "s", p.beside},
+                      {PUBLISHED[1].what, "%", p.bert},
+                      {PUBLISHED[2].what, "%", p.utilised}});
     }
 }
 
@@ -153,30 +167,48 @@ PrintResiduals(const std::vector<Prediction>& all)
     }
     if (!all.empty())
     {
-        CruxPrintPublished(std::cout, "GPT beside BERT", BESIDE, BESIDE, beside, "s");
-        CruxPrintPublished(std::cout, "BERT's throughput", BERT, BERT, bert, "%");
-        CruxPrintPublished(std::cout, "utilisation", UTILISED, UTILISED, utilised, "%");
+        std::size_t i = 0;
+        for (const auto& ours : {beside, bert, utilised})
+        {
+            const CruxFigurePublished& p = PUBLISHED[i++];
+            CruxPrintPublished(std::cout, p.what, p.low, p.high, ours, p.unit);
+        }
     }
+}
+
+/**
+ * The scenario of a row; what is calibrated is missing.
+ * \param row of a table
+ * \return the same for the figure
+ */
+CruxFigureRow
+Scenario(const Row& row)
+{
+    const std::string jobs = std::string(GPT) + ":" + row.gpt + "," + BERT16 + ":" + row.bert;
+    return {"", row.label, row.topology, jobs};
 }
 
 /**
  * Several cables, on which the switches' hash puts the rings: a row for every seed.
  * \param figure runs it
+ * \param store gets the runs
  * \param row the scenario
  * \param seeds how many, from the figure's on
  */
 void
-Collide(CruxFigure figure, const Row& row, uint64_t seeds)
+Collide(CruxFigure figure, CruxFigureStore& store, const Row& row, uint64_t seeds)
 {
     std::vector<Prediction> all;
     const uint64_t first = figure.GetSeed();
+
+    store.AddRow(Scenario(row));
 
     for (uint64_t seed = first; seed < first + seeds; seed++)
     {
         Row labelled = row;
         labelled.label += ", seed " + std::to_string(seed);
         figure.SetSeed(seed);
-        Predict(figure, labelled, &all);
+        Predict(figure, store, labelled, &all);
     }
     PrintResiduals(all);
 }
@@ -233,6 +265,7 @@ main(int argc, char* argv[])
     uint64_t seeds = 8;
     CruxCommandLine cmd("crux-fig7");
     CruxFigure figure("crux-fig7", cmd, 40);
+    CruxFigureStore store("crux-fig7", cmd);
     cmd.Add("uplink_gbps", "Gbit/s that a ToR's hosts share, a row each", rates);
     cmd.Add("at", "the rate at which the other free parameters are explored", at, 1, 1e5);
     cmd.Add("gpt", "keys of GPT (doc/jobs.md), but compiler, which is calibrated", gpt);
@@ -261,9 +294,14 @@ main(int argc, char* argv[])
     rows.push_back(several);
     for (const Row& row : rows)
     {
-        const std::string jobs = std::string(GPT) + ":" + row.gpt + "," + BERT16 + ":" + row.bert;
-        figure.Check(row.topology, jobs, "ecmp");
+        figure.Check(Scenario(row), "ecmp");
     }
+    store.Open("Crux, figure 7: GPT on 64 GPUs beside BERT on 16",
+               figure,
+               "ecmp",
+               figure.GetSeed(),
+               std::max<uint64_t>(seeds, 1),
+               PUBLISHED);
 
     rows.pop_back();
     std::cout << "GPT, 64 GPUs, alone and beside BERT, 16 GPUs; calibrated: GPT's computation.\n";
@@ -286,15 +324,16 @@ main(int argc, char* argv[])
     for (const Row& row : rows)
     {
         std::vector<Prediction> all;
-        Predict(figure, row, &all);
+        store.AddRow(Scenario(row));
+        Predict(figure, store, row, &all);
         PrintResiduals(row.whole ? all : std::vector<Prediction>());
     }
-    Collide(figure, several, seeds);
+    Collide(figure, store, several, seeds);
     CruxPrint(std::cout,
               "Free: GPT's computation (calibrated); rate and number of the cables between "
               "ToR and aggregation;\nkeys of GPT \"%s\" and of BERT \"%s\"; paths (seed); how the "
               "jobs' iterations fall together; other traffic (none).\n",
               gpt.c_str(),
               bert.c_str());
-    return cmd.Finish(0);
+    return cmd.Finish(store.Close(std::cout));
 }

@@ -5,6 +5,7 @@
  */
 #include "crux-figure.h"
 
+#include "ns3/crux-classes.h"
 #include "ns3/crux-spec.h"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ CruxFigure::CruxFigure(const std::string& program, CruxCommandLine& cmd, uint64_
     : m_program(program),
       m_iterations(iterations)
 {
-    cmd.Add("engine", "flow, packet, or packet,flow to compare them", m_engine);
+    cmd.Add("engine", "flow, packet or live; several with commas to compare them", m_engine);
     cmd.Add("iterations", "of the job with the longest iteration", m_iterations, 1, 1e9);
     cmd.Add("scale", "computation and bytes are divided by it", m_scale, 1e-3, 1e9);
     cmd.Add("seed", "of source ports (paths) and jitter", m_seed, 0, 1ULL << 53);
@@ -29,6 +30,12 @@ void
 CruxFigure::SetSeed(uint64_t seed)
 {
     m_seed = seed;
+}
+
+void
+CruxFigure::SetLevels(uint64_t levels)
+{
+    m_levels = levels;
 }
 
 uint64_t
@@ -41,6 +48,18 @@ double
 CruxFigure::GetScale() const
 {
     return m_scale;
+}
+
+uint64_t
+CruxFigure::GetIterations() const
+{
+    return m_iterations;
+}
+
+const std::string&
+CruxFigure::GetProgram() const
+{
+    return m_program;
 }
 
 namespace
@@ -62,6 +81,7 @@ Convert(const crux_scenario* scenario, const CruxExperimentRun& run)
     out.engine = run.engine;
     out.policy = run.policy;
     out.utilisation = run.summary->utilisation;
+    out.firstEnd = run.summary->first_end_s;
     for (uint32_t j = 0; j < scenario->n_jobs; j++)
     {
         const crux_job_summary& together = run.summary->jobs[j];
@@ -71,10 +91,12 @@ Convert(const crux_scenario* scenario, const CruxExperimentRun& run)
         job.name = scenario->jobs[j].name;
         job.gpus = scenario->jobs[j].n_gpus;
         job.level = run.plan->jobs[j].level;
+        job.rank = run.plan->jobs[j].rank;
         job.iterations = together.iterations;
         job.iteration = together.mean_iteration_s;
         job.jct = together.jct_s;
         job.aloneIteration = alone.mean_iteration_s;
+        job.aloneJct = alone.jct_s;
         job.aloneBusy = alone.busy_gpu_s / job.gpus / static_cast<double>(alone.iterations);
         job.aloneLinkSeconds = run.plan->jobs[j].t_s;
         busy += job.gpus * job.aloneBusy / job.aloneIteration;
@@ -88,13 +110,11 @@ Convert(const crux_scenario* scenario, const CruxExperimentRun& run)
 } // namespace
 
 void
-CruxFigure::Build(const std::string& topology,
-                  const std::string& jobs,
-                  CruxScenario* scenario) const
+CruxFigure::Build(const CruxFigureRow& row, CruxScenario* scenario) const
 {
-    scenario->SetTopology(topology);
-    scenario->SetJobs(jobs);
-    scenario->SetPlacement("pack");
+    scenario->SetTopology(row.topology);
+    scenario->SetJobs(row.jobs);
+    scenario->SetPlacement(row.placement);
     scenario->SetIterations(m_iterations);
     scenario->SetScale(m_scale);
     scenario->SetSeed(m_seed);
@@ -110,7 +130,28 @@ CruxFigure::Options(const std::string& policies) const
     options.policies = CruxSplit(policies);
     crux_options_default(&options.decide);
     options.decide.seed = m_seed;
+    if (m_levels)
+    {
+        crux_class_map map{};
+        crux_error error{};
+        options.decide.levels = m_levels;
+        CruxExitOnError(m_program,
+                        crux_class_map_find(options.reserved.c_str(), &map, &error),
+                        error);
+        options.reserved = m_levels > map.max_levels ? "none" : options.reserved;
+    }
     return options;
+}
+
+void
+CruxFigure::Check(const CruxFigureRow& row, const std::string& policies) const
+{
+    CruxScenario scenario;
+    crux_error error{};
+
+    Build(row, &scenario);
+    CruxExperiment experiment(scenario.Get(), Options(policies));
+    CruxExitOnError(m_program, experiment.Prepare(&error), error);
 }
 
 void
@@ -118,12 +159,26 @@ CruxFigure::Check(const std::string& topology,
                   const std::string& jobs,
                   const std::string& policies) const
 {
+    Check(CruxFigureRow{"", "", topology, jobs}, policies);
+}
+
+std::vector<CruxFigureRun>
+CruxFigure::Run(const CruxFigureRow& row, const std::string& policies) const
+{
     CruxScenario scenario;
+    std::vector<CruxFigureRun> runs;
     crux_error error{};
 
-    Build(topology, jobs, &scenario);
+    Build(row, &scenario);
     CruxExperiment experiment(scenario.Get(), Options(policies));
     CruxExitOnError(m_program, experiment.Prepare(&error), error);
+    CruxExitOnError(m_program, experiment.Run(&error), error);
+    for (const auto& run : experiment.GetRuns())
+    {
+        runs.push_back(Convert(scenario.Get(), run));
+        runs.back().seed = m_seed;
+    }
+    return runs;
 }
 
 std::vector<CruxFigureRun>
@@ -131,105 +186,7 @@ CruxFigure::Run(const std::string& topology,
                 const std::string& jobs,
                 const std::string& policies) const
 {
-    CruxScenario scenario;
-    std::vector<CruxFigureRun> runs;
-    crux_error error{};
-
-    Build(topology, jobs, &scenario);
-    CruxExperiment experiment(scenario.Get(), Options(policies));
-    CruxExitOnError(m_program, experiment.Prepare(&error), error);
-    CruxExitOnError(m_program, experiment.Run(&error), error);
-    for (const auto& run : experiment.GetRuns())
-    {
-        runs.push_back(Convert(scenario.Get(), run));
-    }
-    return runs;
-}
-
-namespace
-{
-
-/**
- * Print what changed, and sum it up by model.
- * \param os where to
- * \param label of the row
- * \param from under ecmp
- * \param to under crux
- * \param models names
- * \return the change, jct by model
- */
-CruxFigureChange
-PrintChange(std::ostream& os,
-            const std::string& label,
-            const CruxFigureRun& from,
-            const CruxFigureRun& to,
-            const std::vector<std::string>& models)
-{
-    CruxFigureChange change = CruxCompare(from, to);
-    const std::vector<double> jct = change.jct;
-
-    CruxPrint(os,
-              "%-36s %7.2f %7.2f %+7.2f",
-              label.c_str(),
-              100 * from.utilisation,
-              100 * to.utilisation,
-              change.utilisation);
-    change.jct.clear();
-    for (const auto& model : models)
-    {
-        std::size_t chosen = jct.size();
-        for (std::size_t j = 0; j < jct.size(); j++)
-        {
-            if (to.jobs[j].name.rfind(model, 0) == 0 &&
-                (chosen == jct.size() || std::fabs(jct[j]) > std::fabs(jct[chosen])))
-            {
-                chosen = j;
-            }
-        }
-        if (chosen < jct.size())
-        {
-            const CruxFigureJob& job = to.jobs[chosen];
-            change.jct.push_back(jct[chosen]);
-            CruxPrint(os,
-                      " |%+7.2f %5u %6.1f",
-                      jct[chosen],
-                      job.level,
-                      100 * job.aloneLinkSeconds / job.aloneIteration);
-        }
-    }
-    os << "\n";
-    return change;
-}
-
-} // namespace
-
-std::vector<CruxFigureChange>
-CruxFigure::Compare(std::ostream& os,
-                    const std::vector<CruxFigureRow>& rows,
-                    const std::vector<std::string>& models) const
-{
-    std::vector<CruxFigureChange> changes;
-
-    for (const auto& row : rows)
-    {
-        Check(row.topology, row.jobs, "ecmp,crux");
-    }
-    CruxPrint(os, "%-36s %7s %7s %7s", "utilisation, %", "ecmp", "crux", "change");
-    for (const auto& model : models)
-    {
-        CruxPrint(os, " |%s: JCT %%, level, duty %%", model.c_str());
-    }
-    os << "\n";
-    for (const auto& row : rows)
-    {
-        const auto runs = Run(row.topology, row.jobs, "ecmp,crux");
-        for (std::size_t r = 0; r + 1 < runs.size(); r += 2)
-        {
-            const std::string engine = runs.size() > 2 ? " " + runs[r].engine : "";
-            changes.push_back(PrintChange(os, row.label + engine, runs[r], runs[r + 1], models));
-        }
-    }
-    return changes;
+    return Run(CruxFigureRow{"", "", topology, jobs}, policies);
 }
 
 std::vector<double>
@@ -275,20 +232,6 @@ CruxChange(double ratio)
 {
     const double change = 100 * (ratio - 1);
     return std::fabs(change) < 1e-6 ? 0 : change; // rounding of one and the same number
-}
-
-CruxFigureChange
-CruxCompare(const CruxFigureRun& from, const CruxFigureRun& to)
-{
-    CruxFigureChange change;
-
-    change.utilisation = CruxChange(to.utilisation / from.utilisation);
-    change.points = 100 * (to.utilisation - from.utilisation);
-    for (std::size_t j = 0; j < from.jobs.size(); j++)
-    {
-        change.jct.push_back(CruxChange(to.jobs[j].jct / from.jobs[j].jct));
-    }
-    return change;
 }
 
 namespace
@@ -342,7 +285,7 @@ CruxPrintPublished(std::ostream& os,
     const double nearest = std::fmin(std::fmax(value, low), high);
 
     CruxPrint(os,
-              "  %-34s published %-17s ours %-18s ",
+              "  %-34s published %-18s ours %-18s ",
               what.c_str(),
               Range(low, high, unit).c_str(),
               Range(*least, *most, unit).c_str());
@@ -358,24 +301,6 @@ CruxPrintPublished(std::ostream& os,
     {
         CruxPrint(os, "%+.2f %%\n", CruxChange(value / nearest));
     }
-}
-
-void
-CruxPrintPcie(std::ostream& os, const std::vector<CruxFigureChange>& changes)
-{
-    std::vector<double> utilisation;
-    std::vector<double> bert;
-    std::vector<double> resnet;
-
-    for (const auto& change : changes)
-    {
-        utilisation.push_back(change.utilisation);
-        bert.push_back(change.jct[0]);
-        resnet.push_back(change.jct[1]);
-    }
-    CruxPrintPublished(os, "utilisation, crux over ecmp", 9.5, 14.8, utilisation, "%");
-    CruxPrintPublished(os, "BERT's JCT", -33, -7, bert, "%");
-    CruxPrintPublished(os, "ResNet's JCT", 1, 3, resnet, "%");
 }
 
 } // namespace ns3
