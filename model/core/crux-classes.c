@@ -10,13 +10,19 @@ enum crux_status crux_class_map_find(const char *reserved, struct crux_class_map
 				     struct crux_error *err)
 {
 	if (!strcmp(reserved, "standard")) {
-		*out = (struct crux_class_map){
-			.top = 5, .max_levels = 5, .control = 7, .profiling = 6, .lossless_mask = 0xfe};
+		*out = (struct crux_class_map){.top = 5,
+					       .max_levels = 5,
+					       .control = 7,
+					       .profiling = 6,
+					       .lossless_mask = 0xfe};
 		return CRUX_OK;
 	}
 	if (!strcmp(reserved, "none")) {
-		*out = (struct crux_class_map){
-			.top = 7, .max_levels = 8, .control = 7, .profiling = 7, .lossless_mask = 0xff};
+		*out = (struct crux_class_map){.top = 7,
+					       .max_levels = 8,
+					       .control = 7,
+					       .profiling = 7,
+					       .lossless_mask = 0xff};
 		return CRUX_OK;
 	}
 	return crux_fail(err, CRUX_NOT_FOUND,

@@ -24,10 +24,11 @@ extern "C" {
 #define CRUX_CLASSES 8
 
 struct crux_class_map {
-	uint8_t top;	       /**< class of level 0 */
-	uint8_t max_levels;    /**< most levels that fit */
-	uint8_t control;       /**< class of CNP, ACK and the daemons' messages */
-	uint8_t profiling;     /**< class of a job that is measured; the highest, where none is reserved */
+	uint8_t top;	    /**< class of level 0 */
+	uint8_t max_levels; /**< most levels that fit */
+	uint8_t control;    /**< class of CNP, ACK and the daemons' messages */
+	uint8_t profiling; /**< class of a job that is measured; the highest, where none is reserved
+			    */
 	uint8_t lossless_mask; /**< bit c set: class c is lossless (PFC) */
 };
 
