@@ -37,8 +37,11 @@ result() {
     fi
 }
 
-for engine in packet flow; do
-    options=("--engine=$engine" --topology=testbed:oversub=4 "--jobs=gpt:32,bert:8,bert:8" --scale=100 --iterations=2)
+for engine in packet flow live; do
+    # A live run has to last until its jobs are measured.
+    size=(--scale=100 --iterations=2)
+    [ $engine != live ] || size=(--scale=400 --iterations=30)
+    options=("--engine=$engine" --topology=testbed:oversub=4 "--jobs=gpt:32,bert:8,bert:8" "${size[@]}")
     run "$engine-1" "$bin" "${options[@]}" --seed=3 && run "$engine-2" "$bin" "${options[@]}" --seed=3 &&
         cmp -s "$work/$engine-1.sql" "$work/$engine-2.sql"
     result "$engine level: same seed, same tables" $?
