@@ -421,21 +421,25 @@ CruxExperiment::Warn(const Recording& recording,
     uint32_t n = 0;
     crux_status status = crux_find_starved(&m_scenario->problem,
                                            run->plan,
+                                           m_scenario->jobs,
                                            nullptr,
                                            recording.rows,
                                            summary,
+                                           CRUX_STARVE_ITERATIONS,
                                            &list,
                                            &n,
                                            error);
     for (uint32_t i = 0; i < n; i++)
     {
+        const crux_starved& starved = list[i];
         char link[128];
         std::ostringstream os;
-        crux_topology_link_name(m_scenario->topo, list[i].link, link, sizeof(link));
-        os << m_scenario->jobs[list[i].job].name << " (level " << run->plan->jobs[list[i].job].level
-           << ") ended no iteration before the first job "
-           << "finished: " << m_scenario->jobs[list[i].above].name << " (level "
-           << run->plan->jobs[list[i].above].level << ") goes first on " << link;
+        crux_topology_link_name(m_scenario->topo, starved.link, link, sizeof(link));
+        os << m_scenario->jobs[starved.job].name << " (level " << run->plan->jobs[starved.job].level
+           << ") ended no iteration from " << starved.from_s << " s to " << starved.to_s
+           << " s: " << m_scenario->jobs[starved.above].name << " (level "
+           << run->plan->jobs[starved.above].level << ") goes first on " << link << " and ended "
+           << starved.made << " meanwhile";
         run->warnings.push_back(os.str());
     }
     if (run->operation)
