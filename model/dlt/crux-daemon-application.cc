@@ -226,14 +226,10 @@ CruxDaemon::StartApplication()
     {
         m_roce->GetNic(nic)->AddLinkChangeCallback(MakeCallback(&CruxDaemon::CableChanged, this));
     }
-    Revive();
-    // Jobs that began in this instant, before the daemon did.
-    for (const auto& [id, job] : m_jobs)
+    m_ready = true;
+    if (!m_killed)
     {
-        if (job.facts.job->GetState() == DltJob::RUNNING)
-        {
-            JobStarted(job.facts.job);
-        }
+        Revive();
     }
 }
 
@@ -247,7 +243,8 @@ void
 CruxDaemon::Revive()
 {
     crux_error error{};
-    if (m_daemon)
+    m_killed = false;
+    if (m_daemon || !m_ready)
     {
         return;
     }
@@ -277,11 +274,20 @@ CruxDaemon::Revive()
     m_roce->SetDatagramCallback(KIND_CONTROL, MakeCallback(&CruxDaemon::Received, this));
     Must(crux_daemon_begin(m_daemon, NowSeconds(), &error), error);
     Schedule();
+    // Jobs that run already: begun in this instant before the daemon did, or in an earlier life.
+    for (const auto& [id, job] : m_jobs)
+    {
+        if (job.facts.job->GetState() == DltJob::RUNNING)
+        {
+            JobStarted(job.facts.job);
+        }
+    }
 }
 
 void
 CruxDaemon::Kill()
 {
+    m_killed = true;
     if (!m_daemon)
     {
         return;

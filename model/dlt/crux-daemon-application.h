@@ -83,9 +83,9 @@ class CruxDaemon : public Application
     /** A job that will start here; before its start. \param job it */
     void AddJob(const CruxHostJob& job);
 
-    /** Die, without a word. */
+    /** Die, without a word; before its start: it does not start. */
     void Kill();
-    /** Live again, and know nothing. */
+    /** Live again, and know nothing but the jobs that run here: their library tells it again. */
     void Revive();
     /** \return whether it lives */
     bool IsAlive() const;
@@ -172,6 +172,8 @@ class CruxDaemon : public Application
     Ptr<CruxProber> m_prober;       //!< made at the start
     std::map<int64_t, Job> m_jobs;  //!< by id
     crux_daemon* m_daemon{nullptr}; //!< null: dead
+    bool m_ready{false};            //!< its start time has come
+    bool m_killed{false};           //!< by Kill, and not revived
     uint32_t m_incarnation{0};      //!< lives before
     EventId m_event;                //!< next Tick
     uint64_t m_wireBytes{0};        //!< control

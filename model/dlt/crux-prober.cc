@@ -322,8 +322,17 @@ CruxProber::Finish(const Key& key, Pair& pair)
     {
         pair.verify = Simulator::Schedule(m_interval, &CruxProber::Verify, this, key);
     }
+    const bool again = paths.n == 0 && pair.lost;
+    pair.lost = paths.n == 0;
+    if (again)
+    {
+        return; // still the same
+    }
     m_pathsTrace(paths);
-    m_known(paths);
+    if (paths.n > 0 || pair.watched.empty())
+    {
+        m_known(paths);
+    }
 }
 
 void
@@ -377,6 +386,11 @@ CruxProber::Verify(const Key& key)
     Pair* pair = Find(key);
     if (!pair || pair->probing)
     {
+        return;
+    }
+    if (pair->lost)
+    {
+        Begin(key, *pair);
         return;
     }
     for (auto& [port, watched] : pair->watched)

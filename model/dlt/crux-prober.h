@@ -14,7 +14,10 @@
  * Once a pair's paths are known they are looked after: each VerifyInterval every port that ever
  * stood for a path goes out again, and when one takes another way than before, or is lost twice in
  * a row, the pair is probed anew. So failures and repairs anywhere on the way are seen within about
- * an interval; those of the host's own cables at once.
+ * an interval; those of the host's own cables at once. A pair of which nothing answers is probed
+ * anew each interval until something does. That is told when no path of it was known before; else
+ * the paths that were known last stay what is known, as it may be the daemon there that is silent,
+ * while the job's packets arrive.
  */
 #ifndef CRUX_PROBER_H
 #define CRUX_PROBER_H
@@ -136,7 +139,8 @@ class CruxProber : public Object
         uint32_t nic{0};                       //!< port to send from
         uint32_t dstIp{0};                     //!< address
         struct crux_probing* probing{nullptr}; //!< while it runs
-        uint32_t repeat{0};                    //!< probings begun before
+        uint32_t repeat{0};                    //!< probings ended before
+        bool lost{false};                      //!< the last one met no path
         std::map<uint16_t, Watched> watched;   //!< ports
         EventId verify;                        //!< next look
         EventId late;                          //!< end of this look
