@@ -432,14 +432,16 @@ CruxProber::Check(const Key& key, uint16_t port, const uint32_t* links, uint32_t
     {
         return;
     }
+    const bool back = it->second.losses >= 2; // it had been given up
     it->second.waiting = false;
     it->second.losses = 0;
-    if (!std::equal(links, links + n, it->second.links.begin(), it->second.links.end()))
+    if (back || !std::equal(links, links + n, it->second.links.begin(), it->second.links.end()))
     {
         it->second.links.assign(links, links + n);
         if (!pair->probing)
         {
-            NS_LOG_INFO("pair " << key.first << " " << key.second << ": port " << port << " moved");
+            NS_LOG_INFO("pair " << key.first << " " << key.second << ": port " << port
+                                << (back ? " is back" : " moved"));
             Begin(key, *pair);
         }
     }

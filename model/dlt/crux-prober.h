@@ -12,12 +12,12 @@
  * ECMP treats it as it treats a queue pair's packets with that source port.
  *
  * Once a pair's paths are known they are looked after: each VerifyInterval every port that ever
- * stood for a path goes out again, and when one takes another way than before, or is lost twice in
- * a row, the pair is probed anew. So failures and repairs anywhere on the way are seen within about
- * an interval; those of the host's own cables at once. A pair of which nothing answers is probed
- * anew each interval until something does. That is told when no path of it was known before; else
- * the paths that were known last stay what is known, as it may be the daemon there that is silent,
- * while the job's packets arrive.
+ * stood for a path goes out again, and when one takes another way than before, is lost twice in a
+ * row, or is back after that, the pair is probed anew. So failures and repairs anywhere on the way
+ * are seen within about an interval; those of the host's own cables at once. A pair of which
+ * nothing answers is probed anew each interval until something does. That is told when no path of
+ * it was known before; else the paths that were known last stay what is known, as it may be the
+ * daemon there that is silent, while the job's packets arrive.
  */
 #ifndef CRUX_PROBER_H
 #define CRUX_PROBER_H
