@@ -21,7 +21,7 @@ using namespace ns3;
 int
 main(int argc, char* argv[])
 {
-    // Sizes as section 2.2 has them: half of the GPUs in jobs of 64 and more.
+    // Sizes as section 2.2 has them: 60 % of the GPUs in jobs of 64 and more.
     CruxFigureRow row{"",
                       "",
                       "clos:tors=16,hosts=4,aggs=2,uplinks=1",
