@@ -156,6 +156,9 @@ static enum crux_status make_job(struct crux_daemon *d, const struct crux_daemon
 	job->paths = daemon_known_pairs(d, job);
 	if (d->options.profile)
 		status = crux_profile_create(job->n_flows, d->options.sample_s, &job->profile, err);
+	for (uint32_t f = 0; job->profile && f < job->n_flows; f++)
+		if (job->flows[f].src_nic.v != CRUX_NONE)
+			crux_profile_set_network(job->profile, f);
 	return status ? status : first_order(job, err);
 }
 

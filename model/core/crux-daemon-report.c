@@ -9,9 +9,19 @@
 #include <math.h>
 #include <string.h>
 
+static double network_bytes(const struct daemon_share *share)
+{
+	double sum = 0;
+
+	for (uint32_t f = 0; f < share->n_flows; f++)
+		if (share->flows[f].src_nic.v != CRUX_NONE)
+			sum += share->flows[f].bytes;
+	return sum;
+}
+
 /*
  * Of the job: FLOP add up; computation lasts as long as on the host where it lasts longest;
- * communication starts when the first host's does.
+ * communication starts as its bytes allow (crux_profile_overlap).
  */
 enum crux_status daemon_measured(const struct daemon_report *report, struct crux_decider_job *out,
 				 struct crux_error *err)
@@ -19,7 +29,7 @@ enum crux_status daemon_measured(const struct daemon_report *report, struct crux
 	struct crux_decider_job job = {
 		.id = report->job, .gpus = report->gpus, .iteration_s = report->iteration_s};
 	struct crux_decider_flow *flows;
-	double overlap_start = INFINITY;
+	struct crux_profile_overlap overlap = {0};
 	size_t n = 0;
 
 	for (uint32_t h = 0; h < report->n_hosts; h++)
@@ -34,13 +44,14 @@ enum crux_status daemon_measured(const struct daemon_report *report, struct crux
 		job.flop += share->flop;
 		if (share->any_busy_s > job.compute_s)
 			job.compute_s = share->any_busy_s;
-		if (share->have && share->overlap_start < overlap_start) /* never of a NAN */
-			overlap_start = share->overlap_start;
+		if (share->have)
+			crux_profile_overlap_add(&overlap, share->overlap_start,
+						 network_bytes(share));
 		if (share->n_flows)
 			memcpy(flows + job.n_flows, share->flows, share->n_flows * sizeof(*flows));
 		job.n_flows += share->n_flows;
 	}
-	job.overlap_start = isfinite(overlap_start) ? overlap_start : 0;
+	job.overlap_start = crux_profile_overlap_of(&overlap);
 	job.flows = flows;
 	*out = job;
 	return CRUX_OK;

@@ -28,8 +28,13 @@ enum crux_status crux_profile_create(uint32_t n_flows, double interval_s, struct
 		return crux_fail(err, CRUX_RANGE, "a sample each %g s, more than 0 is needed",
 				 interval_s);
 	profile = crux_zeroed(1, sizeof(*profile));
-	if (!profile)
-		return crux_fail(err, CRUX_NOMEM, "out of memory for a profile");
+	if (profile)
+		profile->network = crux_zeroed(n_flows, sizeof(*profile->network));
+	if (!profile || !profile->network) {
+		crux_free(profile);
+		return crux_fail(err, CRUX_NOMEM, "out of memory for a profile of %u flows",
+				 n_flows);
+	}
 	profile->n_flows = n_flows;
 	profile->interval_s = interval_s;
 	*out = profile;
@@ -40,9 +45,16 @@ void crux_profile_destroy(struct crux_profile *profile)
 {
 	if (!profile)
 		return;
+	crux_free(profile->network);
 	crux_free(profile->samples);
 	crux_free(profile->bytes);
 	crux_free(profile);
+}
+
+void crux_profile_set_network(struct crux_profile *profile, uint32_t flow)
+{
+	if (flow < profile->n_flows)
+		profile->network[flow] = true;
 }
 
 double crux_profile_due_s(const struct crux_profile *profile)

@@ -41,6 +41,9 @@ enum crux_status crux_profile_create(uint32_t n_flows, double interval_s, struct
 				     struct crux_error *err);
 void crux_profile_destroy(struct crux_profile *profile);
 
+/** Flow @p flow leaves the host through the network; before the first sample. */
+void crux_profile_set_network(struct crux_profile *profile, uint32_t flow);
+
 /** When the next sample is due, s; the first is due at once: -INFINITY. */
 double crux_profile_due_s(const struct crux_profile *profile);
 
@@ -69,11 +72,20 @@ enum crux_status crux_profile_detect(const struct crux_profile *profile, uint32_
 struct crux_profile_share {
 	double flop, busy_s, any_busy_s; /**< as crux_profile_counters */
 	/**
-	 * Share of an iteration's computation here that was done when its first flow began to move,
-	 * 0..1 (s of crux-timeline.h), the mean over the window's iterations; NAN where nothing
-	 * moved. An iteration begins where GPUs here compute again after they waited for
+	 * Where communication may begin, 0..1 of the computation (s of crux-timeline.h), the mean
+	 * over the window's iterations; NAN where nothing moved. Where flows of the network moved
+	 * (crux_profile_set_network()) it is what a scenario says of a job
+	 * (crux-scenario-program.c) as far as a host can see it: o = max over t of (t - R(t-)) / (1
+	 * - R(t-)), R(t) the share of the iteration's network bytes here whose movement has begun
+	 * by t, a flow moving from one pause to the next (of 1 % of an iteration or two samples), t
+	 * the time from the iteration's begin, as a share of it, not counting that in which no GPU
+	 * here computes while a flow of the network moves. Else the share of the computation that
+	 * was done when the first flow began to move.
+	 *
+	 * An iteration begins where GPUs here compute again after they waited for
 	 * communication or for the slowest; where none ever waits that is not seen, and the middle
-	 * of the pause of communication stands for it.
+	 * of the pause of communication stands for it. So an optimiser that waits for gradients
+	 * counts to the next iteration.
 	 */
 	double overlap_start;
 };
@@ -86,6 +98,20 @@ struct crux_profile_share {
 enum crux_status crux_profile_window(const struct crux_profile *profile, double from_s, double to_s,
 				     uint32_t count, struct crux_profile_share *out,
 				     double *flow_bytes, struct crux_error *err);
+
+/**
+ * overlap_start of a job from those of its hosts; begin with {0}. With w_h the host's share of the
+ * network's bytes, R = sum of w_h R_h, and 1 - o = min over t of (1 - t) / (1 - R(t-)) is at least
+ * 1 / sum of w_h / (1 - o_h): this is taken; it is exact where all hosts have their maximum at the
+ * same t. Without any bytes: the least of the hosts', 0 if there is none.
+ */
+struct crux_profile_overlap {
+	double bytes, rest, least;
+	uint32_t n;
+};
+void crux_profile_overlap_add(struct crux_profile_overlap *sum, double overlap_start,
+			      double network_bytes);
+double crux_profile_overlap_of(const struct crux_profile_overlap *sum);
 
 #ifdef __cplusplus
 }

@@ -15,6 +15,7 @@ struct profile_sample {
 
 struct crux_profile {
 	uint32_t n_flows;
+	bool *network; /* [n_flows] */
 	double interval_s;
 	uint32_t n, cap;
 	struct profile_sample *samples; /* [n] rising */

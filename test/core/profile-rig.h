@@ -23,6 +23,7 @@
 
 struct job_run {
 	const struct crux_scenario *scn;
+	uint32_t job; /* the one that runs, alone */
 	struct crux_prog_part *parts;
 	size_t n_parts, cap;
 	struct crux_iteration *rows; /* [n_rows] */
@@ -60,36 +61,50 @@ static inline enum crux_status keep_part(void *context, const struct crux_prog_p
 	return CRUX_OK;
 }
 
-/** Run one job; false and a failed check when it does not. */
-static inline bool rig_run_job(const char *jobs, uint64_t seed, struct crux_scenario **scn,
-			       struct job_run *run)
+/** Run a job of a scenario that has programs, alone; false and a failed check when it does not. */
+static inline bool rig_run(const struct crux_scenario *scn, uint32_t job, struct job_run *run)
 {
-	struct crux_scenario_options options;
 	struct crux_options policy;
 	struct crux_plan *plan = NULL;
 	struct crux_sim_result *result = NULL;
 	struct crux_error err = {0};
 	const struct crux_sink sink = {keep_row, run};
 	const struct crux_part_sink parts = {keep_part, run};
+	bool *active = calloc(scn->n_jobs, sizeof(*active));
 	enum crux_status status;
 
 	memset(run, 0, sizeof(*run));
-	crux_scenario_options_default(&options);
+	run->scn = scn;
+	run->job = job;
+	active[job] = true;
 	crux_options_default(&policy);
+	status = crux_scenario_plan(scn, "ecmp", &policy, &plan, &err);
+	if (!status)
+		status = crux_scenario_run_parts(scn, plan, active, &sink, &parts, &result, &err);
+	if (status)
+		CHECK_FAIL("%s: %s", scn->jobs[job].name, err.text);
+	crux_sim_result_destroy(result);
+	crux_plan_destroy(plan);
+	free(active);
+	return !status;
+}
+
+/** A scenario of its own for one job, and its run. */
+static inline bool rig_run_job(const char *jobs, uint64_t seed, struct crux_scenario **scn,
+			       struct job_run *run)
+{
+	struct crux_scenario_options options;
+	struct crux_error err = {0};
+
+	crux_scenario_options_default(&options);
 	options.topology = "testbed";
 	options.jobs = jobs;
 	options.seed = seed;
-	status = crux_scenario_create(&options, scn, &err);
-	if (!status)
-		status = crux_scenario_plan(*scn, "ecmp", &policy, &plan, &err);
-	if (!status)
-		status = crux_scenario_run_parts(*scn, plan, NULL, &sink, &parts, &result, &err);
-	if (status)
+	if (crux_scenario_create(&options, scn, &err)) {
 		CHECK_FAIL("%s: %s", jobs, err.text);
-	crux_sim_result_destroy(result);
-	crux_plan_destroy(plan);
-	run->scn = *scn;
-	return !status;
+		return false;
+	}
+	return rig_run(*scn, 0, run);
 }
 
 /** Add @p amount evenly over [from, to] seconds to a row of growths. */
@@ -118,7 +133,7 @@ static inline uint32_t rig_rank_in(const struct crux_program *program, uint32_t 
 /* A part of a collective or copy: bytes of the flows that begin with it. */
 static inline void rig_move(struct job_run *run, const struct crux_prog_part *part, double from_s)
 {
-	const struct crux_job *job = &run->scn->jobs[0];
+	const struct crux_job *job = &run->scn->jobs[run->job];
 	const struct crux_op *op = &job->program->ops[part->op];
 	const struct crux_wired_op *wired = &job->wiring->ops[part->op];
 	uint32_t self = rig_rank_in(job->program, op->group, part->rank), n;
@@ -145,7 +160,7 @@ static inline void rig_move(struct job_run *run, const struct crux_prog_part *pa
 /** Make the counters of the job's n-th host (0: that of rank 0). */
 static inline void rig_watch(struct job_run *run, uint32_t rank)
 {
-	const struct crux_job *job = &run->scn->jobs[0];
+	const struct crux_job *job = &run->scn->jobs[run->job];
 	const struct crux_wiring *w = job->wiring;
 	uint32_t n_ops = job->program->n_ops;
 	double *posted = calloc(run->n_rows * n_ops, sizeof(*posted));
@@ -206,11 +221,15 @@ static inline double rig_sum(const struct job_run *run, uint32_t s, double at_s)
 static inline struct crux_profile *rig_profile(const struct job_run *run, uint32_t from,
 					       uint32_t to)
 {
+	const struct crux_job *job = &run->scn->jobs[run->job];
 	struct crux_profile *profile = NULL;
 	struct crux_error err = {0};
 	uint64_t *bytes = calloc(run->n_flows + 1, sizeof(*bytes));
 
 	CHECK_U64(crux_profile_create(run->n_flows, run->dt_s, &profile, &err), CRUX_OK);
+	for (uint32_t c = 0; c < job->n_flows && profile; c++)
+		if (run->flow[c] != CRUX_NONE && job->wiring->conns[c].network)
+			crux_profile_set_network(profile, run->flow[c]);
 	for (uint32_t i = from; i <= to && profile; i++) {
 		struct crux_profile_counters c = {run->sums[i], run->sums[RIG_STEPS + 1 + i],
 						  run->sums[2 * (RIG_STEPS + 1) + i], bytes};
@@ -226,21 +245,16 @@ static inline struct crux_profile *rig_profile(const struct job_run *run, uint32
 	return profile;
 }
 
-/** Share of the computation on this host that is done when its first flow moves, of a row. */
-static inline double rig_overlap(const struct job_run *run, const struct crux_iteration *row)
+/** Bytes of the flows of the network of the host that is watched, of what was found in a window. */
+static inline double rig_network(const struct job_run *run, const double *bytes)
 {
-	double first = INFINITY, a = rig_sum(run, 2, row->start_s), b = rig_sum(run, 2, row->end_s);
+	const struct crux_job *job = &run->scn->jobs[run->job];
+	double sum = 0;
 
-	for (uint32_t f = 0; f < run->n_flows; f++) {
-		const double *sum = run->sums + (3 + (size_t)f) * (RIG_STEPS + 1);
-		uint32_t i = (uint32_t)ceil(row->start_s / run->dt_s);
-		double low = sum[i];
-
-		while (i < RIG_STEPS && sum[i] <= low)
-			i++;
-		first = fmin(first, (i - 0.5) * run->dt_s);
-	}
-	return (rig_sum(run, 2, first) - a) / (b - a);
+	for (uint32_t c = 0; c < job->n_flows; c++)
+		if (run->flow[c] != CRUX_NONE && job->wiring->conns[c].network)
+			sum += bytes[run->flow[c]];
+	return sum;
 }
 
 static inline void rig_run_clear(struct job_run *run)

@@ -274,6 +274,69 @@ static void too_short(void)
 
 #endif /* CRUX_HAVE_FFTW */
 
+/*
+ * Iterations of 1 s. GPUs compute from 0 to 0.5 s and from 0.52 to 0.8 s and wait in between. Flow
+ * 0, inside the host, moves from 0.1 to 0.75 s; flow 1, of the network, 100 bytes from 0.2 to 0.3 s
+ * and @p late from 0.8 to 1 s. Where the network does not move waits count.
+ * Without late bytes: the clock runs for 1 s, all bytes have begun at 0.2: o = 0.2.
+ * With 100: it runs until 0.8 s; R = 0 until 0.25 of it, then 1/2 until its end: o = 1.
+ * Of all flows: 0.1 of 0.78 s of computation.
+ */
+static double network_overlap(bool network, uint64_t late, double dt_s)
+{
+	struct crux_profile *p = make(2, dt_s);
+	struct crux_profile_share share = {0};
+	double sent[2];
+
+	if (network)
+		crux_profile_set_network(p, 1);
+	crux_profile_set_network(p, 2); /* there is none: nothing */
+	for (uint32_t i = 0; i * dt_s <= 15; i++) {
+		double at = i * dt_s;
+		double done = 0.5 * ramp(at, 0, 0.5) + 0.28 * ramp(at, 0.52, 0.8);
+		const uint64_t bytes[2] = {(uint64_t)floor(1e9 * ramp(at, 0.1, 0.75)),
+					   (uint64_t)floor(1e6 * (100 * ramp(at, 0.2, 0.3) +
+								  late * ramp(at, 0.8, 1)))};
+		const struct crux_profile_counters c = {1e12 * done, done, done, bytes};
+
+		if (crux_profile_add(p, at, &c, NULL))
+			CHECK_FAIL("sample %u", i);
+	}
+	CHECK_U64(crux_profile_window(p, 1, 13, 12, &share, sent, NULL), CRUX_OK);
+	crux_profile_destroy(p);
+	return share.overlap_start;
+}
+
+static void the_network_alone_counts(void)
+{
+	/* Two samples' worth of the clock, or of the computation. */
+	CHECK_NEAR(network_overlap(false, 0, 0.005), 0.1 / 0.78, 0.01 / 0.78);
+	CHECK_NEAR(network_overlap(true, 0, 0.005), 0.2, 0.01);
+	CHECK_NEAR(network_overlap(true, 100, 0.005), 1, 0.01 / 0.8);
+}
+
+/*
+ * Hosts with 1/4 and 3/4 of the bytes and 0.5 and 0.9: 1 / (0.25 / 0.5 + 0.75 / 0.1) = 1/8, so 7/8.
+ * One without bytes changes nothing, one that knows nothing neither; any at 1 makes it 1.
+ */
+static void hosts_together(void)
+{
+	struct crux_profile_overlap sum = {0};
+
+	CHECK_NEAR(crux_profile_overlap_of(&sum), 0, 0);
+	crux_profile_overlap_add(&sum, NAN, 0);
+	CHECK_NEAR(crux_profile_overlap_of(&sum), 0, 0);
+	crux_profile_overlap_add(&sum, 0.7, 0);
+	crux_profile_overlap_add(&sum, 0.2, 0);
+	CHECK_NEAR(crux_profile_overlap_of(&sum), 0.2, 0);
+	crux_profile_overlap_add(&sum, 0.5, 1000);
+	CHECK_NEAR(crux_profile_overlap_of(&sum), 0.5, 1e-15);
+	crux_profile_overlap_add(&sum, 0.9, 3000);
+	CHECK_NEAR(crux_profile_overlap_of(&sum), 0.875, 1e-12);
+	crux_profile_overlap_add(&sum, 1, 1);
+	CHECK_NEAR(crux_profile_overlap_of(&sum), 1, 0);
+}
+
 static enum crux_status make_all(struct crux_profile **out, struct crux_error *err)
 {
 	struct crux_profile *p = NULL;
@@ -327,6 +390,8 @@ int main(void)
 	RUN(computation_never_pauses);
 	RUN(too_short);
 #endif
+	RUN(the_network_alone_counts);
+	RUN(hosts_together);
 	RUN(memory);
 	return DONE();
 }
