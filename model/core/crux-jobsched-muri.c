@@ -15,8 +15,7 @@
  *  - Merges are a maximum-weight matching, the weight of a pair being the efficiency of the merged
  *    group (crux-interleave.h). Rounds are repeated on the merged groups until nothing merges.
  *  - While free GPUs are left over, seated groups of several jobs give their youngest GPUs of its
- *    own. Then jobs start, the oldest first; and all again, until nobody
- *    does.
+ *    own. Then jobs start, the oldest first. All this again, until nobody starts.
  *  - After muri_overtakes jobs have joined groups past the oldest that waits, groups take in nobody
  *    but it, until it starts.
  *
