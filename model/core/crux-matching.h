@@ -11,8 +11,8 @@
  * O(n m log n) for n nodes and m edges.
  *
  * Not Boost's maximum_weighted_matching: that of Boost 1.74 missed the optimum for 1 of 30 random
- * graphs of 150 nodes and 1,100 edges, and is known to crash or not to end for others (boostorg/graph
- * issues 199, 223, 399).
+ * graphs of 150 nodes and 1,100 edges, and is known to crash or not to end for others
+ * (boostorg/graph issues 199, 223, 399).
  */
 #ifndef CRUX_MATCHING_H
 #define CRUX_MATCHING_H
