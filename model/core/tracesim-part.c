@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: GPL-2.0-only
+ *
+ * tracesim-part: the events of a part of jobs that contend: see tracesim-private.h. Depends on
+ * crux-base, crux-result.
+ */
+#include "tracesim-private.h"
+
+static bool before(const struct timers *t, uint32_t a, uint32_t b)
+{
+	return t->time[a] < t->time[b] || (t->time[a] == t->time[b] && a < b);
+}
+
+static void put(struct timers *t, uint32_t i, uint32_t item)
+{
+	t->heap[i] = item;
+	t->at[item] = i;
+}
+
+static void settle(struct timers *t, uint32_t i, uint32_t item)
+{
+	for (; i && before(t, item, t->heap[(i - 1) / 2]); i = (i - 1) / 2)
+		put(t, i, t->heap[(i - 1) / 2]);
+	for (uint32_t child; (child = 2 * i + 1) < t->n; i = child) {
+		if (child + 1 < t->n && before(t, t->heap[child + 1], t->heap[child]))
+			child++;
+		if (!before(t, t->heap[child], item))
+			break;
+		put(t, i, t->heap[child]);
+	}
+	put(t, i, item);
+}
+
+void timers_set(struct timers *t, uint32_t item, uint64_t time)
+{
+	uint32_t i = t->at[item] == CRUX_NONE ? t->n++ : t->at[item];
+
+	t->time[item] = time;
+	settle(t, i, item);
+}
+
+void timers_clear(struct timers *t, uint32_t item)
+{
+	uint32_t i = t->at[item], last;
+
+	if (i == CRUX_NONE)
+		return;
+	t->at[item] = CRUX_NONE;
+	last = t->heap[--t->n];
+	if (last != item)
+		settle(t, i, last);
+}
+
+uint64_t timers_first(const struct timers *t, uint32_t *item)
+{
+	if (!t->n)
+		return NEVER;
+	*item = t->heap[0];
+	return t->time[t->heap[0]];
+}
+
+U128 group_left(const struct group *g, uint64_t time)
+{
+	U128 moved = (U128)g->rate * (time - g->since);
+
+	return moved < g->left ? g->left - moved : 0;
+}
+
+/* The next iteration, with a share `done` of its computation behind it. */
+static void begin(struct part *p, struct tjob *job, uint64_t time, uint64_t done)
+{
+	struct job_state *n = &job->now;
+
+	n->start = n->compute_start = time + job->shift;
+	job->shift = 0;
+	n->compute_end = n->start + job->compute - done;
+	n->comm_start = n->comm_end = n->start + job->ready - done;
+	n->computing = true;
+	n->communicating = false;
+	n->pending = job->n_groups;
+	timers_set(&p->timers, compute_timer(p, job->index), n->compute_end);
+	timers_set(&p->timers, ready_timer(p, job->index), n->comm_start);
+	p->began = p->has_begun[job->index] = true;
+	if (job->split)
+		p->regroup = true;
+}
+
+static double seconds(const struct crux_tracesim *s, uint64_t ticks)
+{
+	return (double)ticks * s->tick_s;
+}
+
+static enum crux_status write_row(struct crux_tracesim *s, const struct tjob *job, uint64_t end)
+{
+	const struct job_state *n = &job->now;
+	struct crux_iteration row = {.start_s = seconds(s, n->start),
+				     .compute_end_s = seconds(s, n->compute_end),
+				     .comm_start_s = seconds(s, n->comm_start),
+				     .comm_end_s = seconds(s, n->comm_end),
+				     .end_s = seconds(s, end)};
+	const struct crux_sink *sink = s->options.sink;
+	enum crux_status status =
+		sink->iteration(sink->context, job->handle, job->sums.iterations, &row);
+
+	if (status != CRUX_OK)
+		return crux_fail(s->err, status, "writing iteration %llu of job %lld: %s",
+				 (unsigned long long)job->sums.iterations,
+				 (long long)job->problem.id, crux_status_text(status));
+	return CRUX_OK;
+}
+
+/* The iteration ends when both computation and flows are complete. */
+static enum crux_status end_if_complete(struct crux_tracesim *s, struct part *p, struct tjob *job)
+{
+	struct job_state *n = &job->now;
+	uint64_t end, length;
+
+	if (n->computing || !n->communicating || n->pending)
+		return CRUX_OK;
+	end = n->comm_end > n->compute_end ? n->comm_end : n->compute_end;
+	length = end - n->start;
+	if (s->options.sink) {
+		enum crux_status status = write_row(s, job, end);
+
+		if (status != CRUX_OK)
+			return status;
+	} else if (job->instant) {
+		s->work.iterations += job->max_iterations - 1 - job->sums.iterations;
+		job->sums.iterations = job->max_iterations - 1; /* one is as the other */
+	}
+	s->work.iterations++;
+	job->sums.iterations++;
+	job->sums.length += length;
+	job->sums.exposed += end - n->compute_end;
+	if (length < job->shortest)
+		job->shortest = length;
+	if (length > job->longest)
+		job->longest = length;
+	if (job->max_iterations && job->sums.iterations == job->max_iterations) {
+		n->finished = p->finished = true;
+		n->communicating = false;
+		job->ended = end;
+		return CRUX_OK;
+	}
+	begin(p, job, end, 0);
+	return CRUX_OK;
+}
+
+static void complete(struct tjob *job, uint64_t time)
+{
+	job->now.pending--;
+	job->now.comm_end = time;
+}
+
+/* The last bit is through: the latency follows. */
+static void last_bit(struct part *p, uint32_t q, uint64_t time)
+{
+	struct group *g = &p->groups[q];
+
+	g->left = 0;
+	g->rate = 0;
+	g->since = time;
+	if (g->alpha) {
+		g->phase = FLOW_LATENCY;
+		timers_set(&p->timers, q, time + g->alpha);
+	} else {
+		g->phase = FLOW_IDLE;
+		complete(p->jobs[g->job], time);
+	}
+}
+
+static enum crux_status on_ready(struct crux_tracesim *s, struct part *p, struct tjob *job,
+				 uint64_t time)
+{
+	if (!job->now.started) {
+		job->now.started = true;
+		begin(p, job, time, job->how == CRUX_START_COMM ? job->ready : 0);
+		return CRUX_OK;
+	}
+	job->now.communicating = true;
+	for (uint32_t q = job->first_group; q < job->first_group + job->n_groups; q++) {
+		struct group *g = &p->groups[q];
+
+		if (!g->total) {
+			last_bit(p, q, time);
+			continue;
+		}
+		g->phase = FLOW_MOVING;
+		g->left = g->total;
+		g->rate = 0;
+		g->since = time;
+		rates_start(&p->rates, q);
+		p->dirty = true;
+	}
+	return end_if_complete(s, p, job);
+}
+
+static enum crux_status on_group(struct crux_tracesim *s, struct part *p, uint32_t q, uint64_t time)
+{
+	struct group *g = &p->groups[q];
+	struct tjob *job = p->jobs[g->job];
+
+	if (g->phase == FLOW_MOVING) {
+		enum crux_status status = s->options.check ? check_last_bit(s, g, time) : CRUX_OK;
+
+		if (status != CRUX_OK)
+			return status;
+		g->complete++;
+		rates_stop(&p->rates, q);
+		p->dirty = true;
+		last_bit(p, q, time);
+	} else {
+		g->phase = FLOW_IDLE;
+		complete(job, time);
+	}
+	return end_if_complete(s, p, job);
+}
+
+static enum crux_status handle(struct crux_tracesim *s, struct part *p, uint32_t item,
+			       uint64_t time)
+{
+	struct tjob *job;
+
+	s->work.events++;
+	timers_clear(&p->timers, item);
+	if (item < p->n_groups)
+		return on_group(s, p, item, time);
+	item -= p->n_groups;
+	job = p->jobs[item / 2];
+	if (item % 2)
+		return on_ready(s, p, job, time);
+	job->now.computing = false;
+	job->sums.compute += job->now.compute_end - job->now.compute_start;
+	return end_if_complete(s, p, job);
+}
+
+/* When the last bit is through: the nearest tick; after a flow's start, not in it. */
+static uint64_t last_tick(const struct group *g, uint64_t time)
+{
+	U128 ticks;
+
+	if (!g->rate)
+		return NEVER;
+	if (!(g->left >> 64) && g->left <= UINT64_MAX - g->rate)
+		ticks = ((uint64_t)g->left + g->rate / 2) / g->rate;
+	else
+		ticks = (g->left + g->rate / 2) / g->rate;
+	if (!ticks && g->left == g->total)
+		ticks = 1;
+	return ticks > LAST ? NEVER : time + (uint64_t)ticks;
+}
+
+/* New rates, and with them new times of last bits. */
+static void resolve(struct crux_tracesim *s, struct part *p, uint64_t time)
+{
+	uint32_t n = rates_solve(&p->rates);
+
+	s->work.solves++;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t q = p->rates.changed[i];
+		struct group *g = &p->groups[q];
+		uint64_t at;
+
+		g->left = group_left(g, time);
+		g->since = time;
+		g->rate = p->rates.rate[q];
+		at = last_tick(g, time);
+		if (at == NEVER)
+			timers_clear(&p->timers, q);
+		else
+			timers_set(&p->timers, q, at);
+	}
+	p->dirty = false;
+}
+
+void part_start(struct crux_tracesim *s, struct part *p)
+{
+	for (uint32_t q = 0; q < p->n_groups; q++) {
+		struct group *g = &p->groups[q];
+
+		if (g->phase == FLOW_MOVING) {
+			rates_start(&p->rates, q);
+			g->since = p->time;
+			p->dirty = true;
+		}
+	}
+	for (uint32_t j = 0; j < p->n_jobs; j++) {
+		struct tjob *job = p->jobs[j];
+		struct job_state *n = &job->now;
+
+		n->pending = 0;
+		for (uint32_t q = job->first_group; q < job->first_group + job->n_groups; q++)
+			n->pending += !n->communicating || p->groups[q].phase != FLOW_IDLE;
+		if (!n->started)
+			timers_set(&p->timers, ready_timer(p, j), job->begin_at);
+		else if (!n->communicating && !n->finished)
+			timers_set(&p->timers, ready_timer(p, j), n->comm_start);
+		if (n->computing)
+			timers_set(&p->timers, compute_timer(p, j), n->compute_end);
+	}
+	if (p->dirty)
+		resolve(s, p, p->time);
+}
+
+/* All that happens at one time. */
+static enum crux_status moment(struct crux_tracesim *s, struct part *p, uint64_t time)
+{
+	uint32_t item = 0;
+
+	p->began = false;
+	do {
+		while (timers_first(&p->timers, &item) <= time) {
+			enum crux_status status = handle(s, p, item, time);
+
+			if (status != CRUX_OK)
+				return status;
+		}
+		if (p->dirty)
+			resolve(s, p, time);
+	} while (timers_first(&p->timers, &item) <= time);
+	p->time = time;
+	return CRUX_OK;
+}
+
+enum crux_status part_advance(struct crux_tracesim *s, struct part *p, uint64_t until)
+{
+	uint32_t item;
+
+	for (uint64_t time; (time = timers_first(&p->timers, &item)) <= until;) {
+		enum crux_status status;
+
+		if (time > LAST)
+			return crux_fail(s->err, CRUX_LIMIT, "a time beyond %g s",
+					 seconds(s, LAST));
+		status = moment(s, p, time);
+		if (status == CRUX_OK && p->regroup)
+			status = part_regroup(s, p);
+		if (status != CRUX_OK)
+			return status;
+		if (p->began) {
+			if (s->options.skip && !s->options.sink)
+				part_repeat(s, p, until);
+			for (uint32_t j = 0; j < p->n_jobs; j++)
+				p->has_begun[j] = false;
+		}
+	}
+	if (until != NEVER)
+		p->time = until;
+	part_key(p);
+	return CRUX_OK;
+}
+
+/* A job's iterations take `least` each, and something must happen before one ends. */
+void part_key(struct part *p)
+{
+	uint32_t item;
+	uint64_t next = timers_first(&p->timers, &item), least = NEVER;
+
+	for (uint32_t j = 0; j < p->n_jobs; j++) {
+		const struct tjob *job = p->jobs[j];
+		uint64_t left = job->max_iterations - job->sums.iterations, at = job->now.start;
+
+		if (!job->max_iterations || job->now.finished)
+			continue;
+		/* The iteration under way may be shorter, and nearly over. */
+		if (!job->now.started)
+			at = job->begin_at;
+		if (job->least && left - 1 > (LAST - at) / job->least)
+			continue;
+		at += (left - 1) * job->least;
+		if (at < least)
+			least = at;
+	}
+	p->key = next == NEVER || least == NEVER ? NEVER : (least > next ? least : next);
+}
