@@ -267,20 +267,22 @@ DltJobHelper::InstallRanks(const CruxFabric& fabric,
     {
         const crux_gpu_ref gpu = work.gpus[r];
         Ptr<GpuHost> host = fabric.GetGpuHost(gpu.host);
-        if (!host->Allocate(gpu.gpu, facts.id))
+        if (gpu.gpu >= host->GetNGpus())
         {
             return crux_fail(error,
-                             CRUX_DUPLICATE,
-                             "%s: GPU %u of host %s does not exist or is taken",
+                             CRUX_NOT_FOUND,
+                             "%s: GPU %u of host %s, which has %u",
                              facts.name,
                              gpu.gpu,
-                             crux_topology_host(scenario->topo, gpu.host)->name);
+                             crux_topology_host(scenario->topo, gpu.host)->name,
+                             host->GetNGpus());
         }
-        if (facts.program && facts.slowness)
-        {
-            host->GetGpu(gpu.gpu)->SetAttribute("Slowness", DoubleValue(facts.slowness[r]));
-        }
-        executor->SetRank(r, host, gpu.gpu);
+        host->SetName(crux_topology_host(scenario->topo, gpu.host)->name);
+        host->Book(gpu.gpu);
+        executor->SetRank(r,
+                          host,
+                          gpu.gpu,
+                          facts.program && facts.slowness ? facts.slowness[r] : 1);
         if (ranks[gpu.host].empty())
         {
             hosts.push_back(gpu.host);

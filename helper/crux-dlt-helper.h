@@ -23,7 +23,7 @@ namespace ns3
 
 /**
  * \ingroup crux
- * \brief Installs jobs: GPUs allocated, an application a host, connections made.
+ * \brief Installs jobs: an application a host, connections made; GPUs are taken at the start.
  *
  * A job with a program runs it; a simple one runs that of crux_program_simple(), on the flows that
  * crux_job_flows() gives it. Connections between hosts are queue pairs; they start with the source

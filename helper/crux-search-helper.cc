@@ -189,7 +189,9 @@ SearchHelper::AllocateGpus(const CruxFabric& fabric, crux_error* error) const
     for (uint32_t s = 0; s < m_places.size(); s++)
     {
         const Place& place = m_places[s];
-        if (fabric.GetGpuHost(place.host)->Allocate(place.unit, m_service->GetServiceId()))
+        Ptr<GpuHost> host = fabric.GetGpuHost(place.host);
+        if (!host->IsBooked(place.unit) &&
+            host->Allocate(place.unit, m_service->GetServiceId(), m_service->GetName()))
         {
             continue;
         }

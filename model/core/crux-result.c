@@ -168,7 +168,7 @@ enum crux_status crux_summarise(const struct crux_rows *rows, const struct crux_
 				 "rows of %" PRIu32 " jobs, but facts of %" PRIu32, rows->n_jobs,
 				 n_jobs);
 	for (uint32_t j = 0; j < n_jobs; j++)
-		allocated += jobs[j].gpus;
+		allocated += jobs[j].gpus - jobs[j].again;
 	if (allocated > cluster_gpus)
 		return crux_fail(err, CRUX_CAPACITY,
 				 "the jobs hold %" PRIu64 " GPUs, but the cluster has %" PRIu32,

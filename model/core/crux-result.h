@@ -59,6 +59,8 @@ struct crux_job_facts {
 	uint32_t gpus;
 	double arrival_s;
 	uint64_t max_iterations; /**< what makes the job finished; 0: never finishes */
+	uint32_t again; /**< of its GPUs, those that a job before it in the list has at another
+			   time: they count once as allocated */
 };
 
 struct crux_job_summary {

@@ -245,6 +245,31 @@ enum crux_status crux_scenario_run_flow(const struct crux_scenario *scn,
 	return status;
 }
 
+static bool holds(const struct crux_job *job, struct crux_gpu_ref gpu)
+{
+	for (uint32_t i = 0; i < job->n_gpus; i++)
+		if (job->gpus[i].host == gpu.host && job->gpus[i].gpu == gpu.gpu)
+			return true;
+	return false;
+}
+
+/* GPUs of a job that an active one before it has as well, at another time. */
+static uint32_t held_before(const struct crux_scenario *scn, const bool *active, uint32_t job)
+{
+	const struct crux_job *self = &scn->jobs[job];
+	uint32_t n = 0;
+
+	for (uint32_t g = 0; self->shares && g < self->n_gpus; g++) {
+		bool held = false;
+
+		for (uint32_t j = 0; j < job && !held; j++)
+			held = scn->jobs[j].shares && (!active || active[j]) &&
+			       holds(&scn->jobs[j], self->gpus[g]);
+		n += held;
+	}
+	return n;
+}
+
 void crux_scenario_facts(const struct crux_scenario *scn, const bool *active,
 			 struct crux_job_facts *out)
 {
@@ -255,6 +280,7 @@ void crux_scenario_facts(const struct crux_scenario *scn, const bool *active,
 			.gpus = !active || active[i] ? scn->jobs[i].n_gpus : 0,
 			.arrival_s = scn->jobs[i].arrival_s,
 			.max_iterations = scn->jobs[i].iterations,
+			.again = !active || active[i] ? held_before(scn, active, i) : 0,
 		};
 }
 

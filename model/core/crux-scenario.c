@@ -129,7 +129,9 @@ static enum crux_status check_capacity(const struct crux_topology *topo,
 					 "job %.20s-%u needs %llu GPUs; the cluster has %u",
 					 all->items[i].stem, number_of(all, i),
 					 (unsigned long long)all->items[i].gpus, have);
-		sum += all->items[i].gpus;
+		/* Those that say where they want to be may follow one another on the same GPUs. */
+		if (!all->items[i].n_place)
+			sum += all->items[i].gpus;
 	}
 	if (sum > have)
 		return crux_fail(err, CRUX_CAPACITY,
@@ -170,6 +172,46 @@ static enum crux_status find_host(const struct crux_topology *topo, const char *
 	return CRUX_OK;
 }
 
+/* The one of two jobs has stopped when the other comes. */
+static bool apart(const struct crux_job *a, const struct crux_job *b)
+{
+	return (a->stop_s > 0 && a->stop_s <= b->arrival_s) ||
+	       (b->stop_s > 0 && b->stop_s <= a->arrival_s);
+}
+
+/*
+ * A GPU of place=...: free, or only of jobs that never run when this one does. @p at: GPUs that the
+ * job has already; the jobs before it have all of theirs.
+ */
+static enum crux_status claim(struct crux_scenario *scn, struct crux_job *job, uint32_t at,
+			      struct crux_placement *placement, struct crux_error *err)
+{
+	struct crux_gpu_ref gpu = job->rank_gpu[at];
+	enum crux_status status = crux_placement_claim(placement, job->name, gpu, err);
+
+	for (struct crux_job *other = scn->jobs; status == CRUX_DUPLICATE && other <= job;
+	     other++) {
+		uint32_t n = other == job ? at : other->rank_gpu ? other->n_gpus : 0;
+
+		for (uint32_t i = 0; i < n; i++) {
+			if (other->rank_gpu[i].host != gpu.host ||
+			    other->rank_gpu[i].gpu != gpu.gpu)
+				continue;
+			if (other == job || !apart(other, job))
+				return crux_fail(
+					err, CRUX_DUPLICATE,
+					"job %s: GPU %u of host %s is given twice, to %s %s",
+					job->name, gpu.gpu,
+					crux_topology_host(scn->topo, gpu.host)->name, other->name,
+					other == job ? "again"
+						     : "too, and neither stops (stop=) before the "
+						       "other comes");
+			other->shares = job->shares = true;
+		}
+	}
+	return status == CRUX_DUPLICATE ? CRUX_OK : status;
+}
+
 /* Ranks go to the GPUs in the order given; without place=... later, by the policy. */
 static enum crux_status place_explicitly(struct crux_scenario *scn,
 					 const struct scenario_request *item, struct crux_job *job,
@@ -199,8 +241,7 @@ static enum crux_status place_explicitly(struct crux_scenario *scn,
 		status = find_host(scn->topo, place->host, job, &host, err);
 		for (gpu = place->first; !status && gpu <= place->last; gpu++) {
 			job->rank_gpu[at] = (struct crux_gpu_ref){host, gpu};
-			status = crux_placement_claim(placement, job->name, job->rank_gpu[at++],
-						      err);
+			status = claim(scn, job, at++, placement, err);
 		}
 	}
 	if (!status) {

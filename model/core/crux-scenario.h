@@ -26,7 +26,8 @@
  *   stop=S          killed at this time, seconds, after its arrival
  *   jitter=R        relative standard deviation of computation times, 0..1
  *   slow=RxF+...    rank R computes F >= 1 times as long (a straggler)
- *   place=H/A-B+... ranks in this order on GPUs A to B of host H, ...; else by the policy
+ *   place=H/A-B+... ranks in this order on GPUs A to B of host H, ...; else by the policy. Jobs may
+ *                   have the same GPUs if the one's stop is no later than the other's arrival
  * As soon as one job of a scenario needs a program, all of them run programs (the simple ones that
  * of crux_program_simple(), which takes the same time). Or "mix:N[:SEED]": N jobs, the
  * model uniform over the table, GPUs 8 (35 %), 16 (20 %), 32 (20 %), 64 (15 %) or 128

@@ -95,6 +95,7 @@ struct crux_job {
 	struct crux_gpu_ref *rank_gpu;
 	const struct crux_gpu *gpu; /**< what it runs on, for energy; never NULL in a scenario */
 	double stop_s;		    /**< killed at this time; 0: never */
+	bool shares;	  /**< some of its GPUs are other jobs' before it comes or after its stop */
 	double jitter;	  /**< relative standard deviation of computation times; programs only */
 	double *slowness; /**< [n_gpus] by rank: factor on computation; NULL: 1; programs only */
 };

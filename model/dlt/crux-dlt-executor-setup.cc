@@ -135,10 +135,11 @@ DltExecutor::BuildGraph()
 // Place
 
 void
-DltExecutor::SetRank(uint32_t rank, Ptr<GpuHost> host, uint32_t gpu)
+DltExecutor::SetRank(uint32_t rank, Ptr<GpuHost> host, uint32_t gpu, double slowness)
 {
     m_ranks.at(rank).host = host;
     m_ranks[rank].gpu = gpu;
+    m_ranks[rank].slowness = slowness;
     host->SetCpuThreads(this, m_program->cpu_threads);
 }
 

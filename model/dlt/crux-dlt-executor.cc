@@ -284,18 +284,32 @@ DltExecutor::Finish()
     }
 }
 
+std::string
+DltExecutor::TakeGpus(int64_t jobId, const std::string& name)
+{
+    for (auto& rank : m_ranks)
+    {
+        rank.held = rank.host->Allocate(rank.gpu, jobId, name, rank.slowness);
+        if (!rank.held)
+        {
+            const std::string why = "GPU " + std::to_string(rank.gpu) + " of host " +
+                                    rank.host->GetName() + " is held by " +
+                                    rank.host->GetHolder(rank.gpu);
+            ReleaseGpus();
+            return why;
+        }
+    }
+    return "";
+}
+
 void
 DltExecutor::ReleaseGpus()
 {
-    if (m_released)
-    {
-        return;
-    }
-    m_released = true;
     for (auto& rank : m_ranks)
     {
-        if (rank.host)
+        if (rank.host && rank.held)
         {
+            rank.held = false;
             rank.host->Release(rank.gpu);
         }
     }

@@ -97,9 +97,10 @@ class DltExecutor : public SimpleRefCount<DltExecutor>,
     /**
      * \param rank of the program
      * \param host its host
-     * \param gpu its GPU there, allocated to the job
+     * \param gpu its GPU there, the job's from TakeGpus() to Stop() or Finish()
+     * \param slowness > 0: factor on the length of its computations
      */
-    void SetRank(uint32_t rank, Ptr<GpuHost> host, uint32_t gpu);
+    void SetRank(uint32_t rank, Ptr<GpuHost> host, uint32_t gpu, double slowness = 1);
     /**
      * A connection inside a host.
      * \param conn of the wiring
@@ -166,7 +167,14 @@ class DltExecutor : public SimpleRefCount<DltExecutor>,
      */
     uint64_t GetConnBytes(uint32_t conn) const;
 
-    /** Begin an iteration; none may run. */
+    /**
+     * Take all GPUs for the job, or none.
+     * \param jobId number of the job
+     * \param name of it
+     * \return empty, or why not: which GPU of which host is held by whom
+     */
+    std::string TakeGpus(int64_t jobId, const std::string& name);
+    /** Begin an iteration; none may run, and the GPUs are the job's. */
     void Begin();
     /** Drop what runs: messages not delivered, computations. The GPUs are released. */
     void Stop();
@@ -202,6 +210,8 @@ class DltExecutor : public SimpleRefCount<DltExecutor>,
     {
         Ptr<GpuHost> host;            //!< where
         uint32_t gpu{0};              //!< which
+        double slowness{1};           //!< of its computations
+        bool held{false};             //!< the GPU is the job's
         uint32_t moving{0};           //!< collectives and copies that move
         bool hostBusy{false};         //!< a host computation runs or waits for a thread
         std::set<uint32_t> hostReady; //!< operations: host computations that are ready
@@ -310,7 +320,6 @@ class DltExecutor : public SimpleRefCount<DltExecutor>,
     std::vector<uint32_t> m_placeAt;    //!< the rank's position in it
 
     bool m_running{false};                             //!< an iteration runs
-    bool m_released{false};                            //!< GPUs given back
     bool m_draining{false};                            //!< inside Drain
     uint32_t m_era{0};                                 //!< grows with Stop
     std::vector<uint32_t> m_unmet;                     //!< [parts]

@@ -194,6 +194,28 @@ DltJob::ApplicationStarted()
     NS_ABORT_MSG_IF(!m_executor, m_name << " starts without a program");
     NS_ABORT_MSG_IF(m_iterations == 0 && m_stopTime.IsZero(),
                     m_name << ": neither Iterations nor StopTime is given");
+    Start(false);
+}
+
+void
+DltJob::Start(bool last)
+{
+    if (m_state != WAITING || !m_executor)
+    {
+        return;
+    }
+    const std::string why = m_executor->TakeGpus(m_id, m_name);
+    if (!why.empty() && !last)
+    {
+        // Who holds it may end in this very instant.
+        m_beginEvent = Simulator::ScheduleNow(&DltJob::Start, Ptr<DltJob>(this), true);
+        return;
+    }
+    if (!why.empty())
+    {
+        End(FAILED, why);
+        return;
+    }
     m_state = RUNNING;
     m_executor->SetJitter(m_jitter);
     if (!m_stopTime.IsZero())

@@ -33,8 +33,9 @@ namespace ns3
  * It runs a program (crux-program.h), the same one each iteration. An iteration begins at once on
  * all ranks and ends when every part of the program has ended; the next begins then. The job
  * begins when all its applications have started, and ends after Iterations iterations or at
- * StopTime, whichever is first; its GPUs are free from then on.
- * AlignStart delays the begin of one iteration, by less than a period.
+ * StopTime, whichever is first. Its GPUs are its own between the two: if one is still another's
+ * when it begins, and not given back in the same instant, it fails and says whose. AlignStart
+ * delays the begin of one iteration, by less than a period.
  */
 class DltJob : public Object, public DltExecutorOwner
 {
@@ -55,7 +56,7 @@ class DltJob : public Object, public DltExecutorOwner
         RUNNING,  //!< iterating
         FINISHED, //!< all iterations done
         STOPPED,  //!< StopTime reached or an application stopped before the end
-        FAILED,   //!< a queue pair failed
+        FAILED,   //!< a queue pair failed, or a GPU was another's at the start
     };
 
     /**
@@ -172,6 +173,7 @@ class DltJob : public Object, public DltExecutorOwner
     void DoDispose() override;
 
   private:
+    void Start(bool last);                            //!< take the GPUs and begin
     void BeginSoon();                                 //!< BeginNext, at once or aligned
     void PutOff();                                    //!< BeginNext, aligned
     void BeginNext();                                 //!< begin an iteration unless it has ended

@@ -8,6 +8,7 @@
 #include "ns3/crux-roce-clock.h"
 #include "ns3/double.h"
 #include "ns3/log.h"
+#include "ns3/node.h"
 #include "ns3/object-vector.h"
 #include "ns3/simulator.h"
 #include "ns3/uinteger.h"
@@ -99,6 +100,19 @@ GpuHost::DoDispose()
     Object::DoDispose();
 }
 
+void
+GpuHost::SetName(const std::string& name)
+{
+    m_name = name;
+}
+
+std::string
+GpuHost::GetName() const
+{
+    Ptr<Node> node = m_name.empty() ? GetObject<Node>() : nullptr;
+    return node ? std::to_string(node->GetId()) : m_name;
+}
+
 uint32_t
 GpuHost::GetNGpus() const
 {
@@ -114,15 +128,36 @@ GpuHost::GetGpu(uint32_t gpu) const
 }
 
 bool
-GpuHost::Allocate(uint32_t gpu, int64_t jobId)
+GpuHost::Allocate(uint32_t gpu, int64_t jobId, const std::string& name, double slowness)
 {
+    NS_ABORT_MSG_IF(!(slowness > 0), "slowness of " << slowness);
     if (gpu >= m_gpus.size() || m_gpus[gpu]->taken)
     {
         return false;
     }
     m_gpus[gpu]->taken = true;
     m_gpus[gpu]->job = jobId;
+    m_gpus[gpu]->name = name.empty() ? "job " + std::to_string(jobId) : name;
+    m_gpus[gpu]->jobSlowness = slowness;
     return true;
+}
+
+std::string
+GpuHost::GetHolder(uint32_t gpu) const
+{
+    return GetGpu(gpu)->taken ? GetGpu(gpu)->name : "";
+}
+
+void
+GpuHost::Book(uint32_t gpu)
+{
+    GetGpu(gpu)->booked = true;
+}
+
+bool
+GpuHost::IsBooked(uint32_t gpu) const
+{
+    return GetGpu(gpu)->booked;
 }
 
 void
@@ -256,7 +291,7 @@ GpuHost::Dispatch(uint32_t number)
     gpu.ready.erase(gpu.ready.begin());
     gpu.busy = true;
     gpu.begunPs = gpu.sincePs = RoceClock::NowPs();
-    gpu.left = gpu.whole = gpu.current.seconds * gpu.m_slowness;
+    gpu.left = gpu.whole = gpu.current.seconds * gpu.m_slowness * gpu.jobSlowness;
     Union& all = m_unions[gpu.job];
     if (all.busy++ == 0)
     {
@@ -323,6 +358,8 @@ GpuHost::Count(uint32_t number, double flop)
     gpu.totalPs += took;
     gpu.flop += flop;
     Union& all = m_unions[gpu.job];
+    all.busyPs += took;
+    all.flop += flop;
     if (--all.busy == 0)
     {
         all.totalPs += now - all.sincePs;
@@ -358,6 +395,30 @@ GpuHost::GetFlop(uint32_t number) const
 {
     Ptr<Gpu> gpu = GetGpu(number);
     return gpu->flop + (gpu->busy ? gpu->current.flop * DoneOf(*gpu) : 0);
+}
+
+double
+GpuHost::GetJobBusySeconds(int64_t jobId) const
+{
+    const auto it = m_unions.find(jobId);
+    int64_t ps = it == m_unions.end() ? 0 : it->second.busyPs;
+    for (const auto& gpu : m_gpus)
+    {
+        ps += gpu->busy && gpu->job == jobId ? RoceClock::NowPs() - gpu->begunPs : 0;
+    }
+    return static_cast<double>(ps) * 1e-12;
+}
+
+double
+GpuHost::GetJobFlop(int64_t jobId) const
+{
+    const auto it = m_unions.find(jobId);
+    double flop = it == m_unions.end() ? 0 : it->second.flop;
+    for (const auto& gpu : m_gpus)
+    {
+        flop += gpu->busy && gpu->job == jobId ? gpu->current.flop * DoneOf(*gpu) : 0;
+    }
+    return flop;
 }
 
 double

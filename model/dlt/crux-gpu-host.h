@@ -17,6 +17,8 @@
  *   FLOP of GPU g    = sum over its computations of FLOP x done, done = the part of
  *                      integral dt / interference so far: 1 when it has ended
  *   busy(g)          = time in which g computed
+ *   FLOP, busy(job)  = the same of what GPUs of this host computed for the job, whoever had
+ *                      them before
  *   any busy(job)    = time in which at least one GPU of this host that the job has computed
  * What was dropped by Release counts as far as it had got.
  */
@@ -34,6 +36,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <string>
 #include <vector>
 
 namespace ns3
@@ -107,6 +110,9 @@ class Gpu : public Object
     double m_slowness{1};    //!< attribute Slowness
     bool taken{false};       //!< allocated to a job
     int64_t job{0};          //!< the job, when taken
+    std::string name;        //!< of the job, when taken
+    double jobSlowness{1};   //!< the job's factor, when taken
+    bool booked{false};      //!< a job will ask for it
     std::set<Work> ready;    //!< waiting
     bool busy{false};        //!< computing
     Work current;            //!< what, when busy
@@ -141,6 +147,11 @@ class GpuHost : public Object
     GpuHost(const GpuHost&) = delete;
     GpuHost& operator=(const GpuHost&) = delete;
 
+    /** \param name of the host, for people; without one it has the number of its node */
+    void SetName(const std::string& name);
+    /** \return that name */
+    std::string GetName() const;
+
     /** \return number of GPUs */
     uint32_t GetNGpus() const;
 
@@ -154,9 +165,29 @@ class GpuHost : public Object
      * Give a GPU to a job.
      * \param gpu number on this host, 0 .. GetNGpus() - 1
      * \param jobId the job
+     * \param name of the job, for people; empty: "job " and its number
+     * \param slowness > 0: factor on the length of the job's computations there
      * \return false, and nothing changes, when the GPU does not exist or is taken
      */
-    bool Allocate(uint32_t gpu, int64_t jobId);
+    bool Allocate(uint32_t gpu, int64_t jobId, const std::string& name = "", double slowness = 1);
+
+    /**
+     * \param gpu number on this host
+     * \return name of the job that holds the GPU; empty: it is free
+     */
+    std::string GetHolder(uint32_t gpu) const;
+
+    /**
+     * Say that a job will ask for a GPU when it starts.
+     * \param gpu number on this host
+     */
+    void Book(uint32_t gpu);
+
+    /**
+     * \param gpu number on this host
+     * \return whether a job has booked it, at whatever time
+     */
+    bool IsBooked(uint32_t gpu) const;
 
     /**
      * Give a GPU back; what its job computes there, or would, is dropped, and nobody is told.
@@ -212,6 +243,20 @@ class GpuHost : public Object
      * \return FLOP that the GPU has executed in all, those of the running computation included
      */
     double GetFlop(uint32_t gpu) const;
+
+    /**
+     * \param jobId a job
+     * \return seconds that GPUs of this host have computed for it in all, summed over them, running
+     * computations included
+     */
+    double GetJobBusySeconds(int64_t jobId) const;
+
+    /**
+     * \param jobId a job
+     * \return FLOP that GPUs of this host have executed for it in all, those of running
+     * computations included
+     */
+    double GetJobFlop(int64_t jobId) const;
 
     /**
      * \param jobId a job
@@ -285,6 +330,8 @@ class GpuHost : public Object
         uint32_t busy{0};   //!< GPUs that compute
         int64_t sincePs{0}; //!< when the first of them began
         int64_t totalPs{0}; //!< before that
+        int64_t busyPs{0};  //!< of all its GPUs here, running computations not included
+        double flop{0};     //!< the same
     };
 
     /** \param gpu which computes \return part of its computation that is done, 0 .. 1 */
@@ -310,6 +357,7 @@ class GpuHost : public Object
     void EndCpu(uint32_t pool, uint32_t thread);
 
     uint32_t m_nGpus{8};                                    //!< attribute Gpus
+    std::string m_name;                                     //!< for people
     std::vector<Ptr<Gpu>> m_gpus;                           //!< [m_nGpus]
     std::map<uint64_t, std::unique_ptr<Batch>> m_batches;   //!< of Compute, by number
     uint64_t m_nextBatch{0};                                //!< number

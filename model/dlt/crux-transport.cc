@@ -212,12 +212,13 @@ CruxTransport::Count(const Job& j, int64_t number) const
     CruxTransportCounters sum;
     Ptr<GpuHost> host = GetObject<GpuHost>();
     NS_ABORT_MSG_IF(!host && !j.gpus.empty(), "GPUs of job " << number << " on a host without");
-    for (uint32_t gpu : j.gpus)
+    if (host)
     {
-        sum.flop += host->GetFlop(gpu);
-        sum.busyS += host->GetBusySeconds(gpu);
+        // By job, not by GPU: others may have had its GPUs before it.
+        sum.flop = host->GetJobFlop(number);
+        sum.busyS = host->GetJobBusySeconds(number);
+        sum.anyBusyS = host->GetAnyBusySeconds(number);
     }
-    sum.anyBusyS = host ? host->GetAnyBusySeconds(number) : 0;
     return sum;
 }
 

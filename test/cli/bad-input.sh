@@ -95,6 +95,9 @@ testbed 'part of a byte' 256.5 --payload=256.5 --db=out/x.db
 testbed 'negative seed' -1 --seed=-1 --db=out/x.db
 testbed 'scale that is no number' nan --scale=nan --db=out/x.db
 testbed 'scale without end' inf --scale=inf --db=out/x.db
+testbed 'GPU of two jobs at once' 'GPU 3 of host h0 is given twice, to gpt-0 too' --jobs=gpt:4:place=h0/0-3:stop=2,bert:4:place=h0/3-6:arrival=1 --db=out/x.db
+testbed 'GPU of a job that never stops' 'neither stops (stop=) before the other comes' --jobs=gpt:4:place=h0/0-3,bert:4:place=h0/0-3:arrival=9 --db=out/x.db
+testbed 'GPU twice in one job' 'GPU 1 of host h0 is given twice, to gpt-0 again' --jobs=gpt:2:place=h0/1+h0/1 --db=out/x.db
 testbed 'scheduler given twice' 'ecmp is given twice' --scheduler=ecmp,ecmp --db=out/x.db
 
 # ---- crux-testbed: topo.csv, by line and column

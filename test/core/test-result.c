@@ -54,7 +54,7 @@ static struct crux_rows *two_jobs(void)
 	return rows;
 }
 
-static const struct crux_job_facts two_facts[] = {{2, 0, 2}, {6, 0, 3}};
+static const struct crux_job_facts two_facts[] = {{2, 0, 2, 0}, {6, 0, 3, 0}};
 
 static void rows_keep_order(void)
 {
@@ -98,7 +98,7 @@ static void utilisation_is_clipped(void)
 static void busy_part_of_a_span(void)
 {
 	struct crux_iteration rows_of[] = {{0, 8, 1, 10, 10, 6}, {10, 18, 11, 20, 20, 6}};
-	const struct crux_job_facts facts[] = {{4, 0, 2}, {1, 0, 1}};
+	const struct crux_job_facts facts[] = {{4, 0, 2, 0}, {1, 0, 1, 0}};
 	struct crux_summary *sum = NULL;
 	struct crux_rows *rows = NULL;
 	struct crux_error err = {0};
@@ -139,7 +139,7 @@ static void jobs_are_summed(void)
 
 static void arrival_counts_for_jct(void)
 {
-	const struct crux_job_facts facts[] = {{1, 3, 1}};
+	const struct crux_job_facts facts[] = {{1, 3, 1, 0}};
 	struct crux_rows *rows = NULL;
 	struct crux_summary *sum = NULL;
 
@@ -156,7 +156,7 @@ static void arrival_counts_for_jct(void)
 static void unfinished_and_empty(void)
 {
 	/* Job 0 would need 3 iterations, job 1 never finishes, job 2 has no rows and no GPUs. */
-	const struct crux_job_facts facts[] = {{2, 0, 3}, {6, 0, 0}, {0, 0, 1}};
+	const struct crux_job_facts facts[] = {{2, 0, 3, 0}, {6, 0, 0, 0}, {0, 0, 1, 0}};
 	struct crux_rows *rows = NULL;
 	struct crux_summary *sum = NULL;
 
@@ -218,7 +218,7 @@ static void faults_are_named(void)
 /* Fail the n-th allocation, for every n until all goes well; valgrind or ASan sees the leaks. */
 static void memory_runs_out(void)
 {
-	const struct crux_job_facts facts[] = {{1, 0, 1}};
+	const struct crux_job_facts facts[] = {{1, 0, 1, 0}};
 	const struct crux_iteration row = {0, 1, 1, 2, 2, 0};
 	bool done = false;
 	int n;

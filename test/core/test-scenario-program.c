@@ -126,6 +126,80 @@ static void programs_equal_simple_jobs(void)
 	crux_scenario_destroy(b);
 }
 
+/*
+ * On the GPUs of h0: gpt until it is stopped at 2 s, then bert, come at 2 s, stopped at 3 s, and
+ * then gpt-1 on 4 of them and 4 of h1. Of 24 GPUs that they hold 12 are different ones, which is
+ * half of the cluster of 24.
+ */
+static void one_after_another(void)
+{
+	static const char text[] =
+		"gpt:8:50:place=h0/0-7:stop=2,bert:8:50:place=h0/0-7:arrival=2:stop="
+		"3,gpt:8:2:place=h1/0-3+h0/4-7:arrival=3";
+	static const bool alone[3] = {false, true, false};
+	struct crux_error err = {0};
+	struct crux_scenario *scn = make("clos:tors=1,hosts=3,aggs=1", text, &err);
+	struct crux_job_facts facts[3];
+	struct crux_rows *rows;
+	struct crux_summary *summary = NULL;
+	double busy = 0;
+
+	if (!scn) {
+		CHECK_FAIL("%s", err.text);
+		return;
+	}
+	crux_scenario_facts(scn, NULL, facts);
+	CHECK_U64(facts[0].again, 0);
+	CHECK_U64(facts[1].again, 8);
+	CHECK_U64(facts[2].again, 4);
+	crux_scenario_facts(scn, alone, facts);
+	CHECK_U64(facts[1].again, 0);
+	crux_scenario_facts(scn, NULL, facts);
+	rows = run(scn, "ecmp");
+	for (uint32_t j = 0; j < 3; j++) {
+		uint64_t n;
+		const struct crux_iteration *row = crux_rows_of(rows, j, &n);
+
+		CHECK(n > 0);
+		for (uint64_t i = 0; i < n; i++) {
+			/* Alone on its GPUs: from its arrival, to its stop at the latest. */
+			CHECK(row[i].start_s >= scn->jobs[j].arrival_s);
+			CHECK(!(scn->jobs[j].stop_s > 0) || row[i].end_s <= scn->jobs[j].stop_s);
+			busy += 8 * (row[i].compute_end_s - row[i].start_s);
+		}
+		CHECK_NEAR(row[0].start_s, scn->jobs[j].arrival_s, 1e-12);
+	}
+	CHECK_U64(crux_summarise(rows, facts, 3, 24, &summary, NULL), CRUX_OK);
+	CHECK_NEAR(summary->utilisation_to_last, busy / (12 * summary->last_end_s), 1e-9);
+	CHECK_NEAR(summary->cluster_utilisation, summary->utilisation / 2, 1e-9);
+	crux_summary_destroy(summary);
+	crux_rows_destroy(rows);
+	crux_scenario_destroy(scn);
+}
+
+/* A cluster of 16 GPUs, all of them given twice: 32 at two times. */
+static void a_full_cluster_again(void)
+{
+	struct crux_error err = {0};
+	struct crux_scenario *scn = make(
+		"clos:tors=1,hosts=2,aggs=1",
+		"gpt:16:3:place=h0/0-7+h1/0-7:stop=2,gpt:16:3:place=h1/0-7+h0/0-7:arrival=2", &err);
+	struct crux_job_facts facts[2];
+	struct crux_summary *summary = NULL;
+	struct crux_rows *rows;
+
+	if (!scn) {
+		CHECK_FAIL("%s", err.text);
+		return;
+	}
+	rows = run(scn, "crux");
+	crux_scenario_facts(scn, NULL, facts);
+	CHECK_U64(crux_summarise(rows, facts, 2, 16, &summary, &err), CRUX_OK);
+	crux_summary_destroy(summary);
+	crux_rows_destroy(rows);
+	crux_scenario_destroy(scn);
+}
+
 /* Ranks 0 to 3 on h1, ranks 4 to 7 on h0, in that order. */
 static void explicit_placement(void)
 {
@@ -323,6 +397,16 @@ static void faults_are_named(void)
 {
 	wrong("gpt:8:place=h0/0-8", CRUX_INVALID, "names 9");
 	wrong("gpt:8:place=h0/0-3+h0/3-6", CRUX_DUPLICATE, "3");
+	wrong("gpt:4:place=h0/0-3:stop=2,bert:4:place=h0/3-6:arrival=1.9", CRUX_DUPLICATE,
+	      "bert-0: GPU 3 of host h0 is given twice, to gpt-0 too, and neither stops");
+	wrong("gpt:4:place=h0/0-3,bert:4:place=h0/3-6:arrival=9", CRUX_DUPLICATE, "to gpt-0 too");
+	wrong("gpt:4:place=h0/0-3:stop=9:arrival=2,bert:4:place=h0/0-3:stop=2.1", CRUX_DUPLICATE,
+	      "to gpt-0 too");
+	/* The third begins when the second has stopped, but not the first. */
+	wrong("gpt:1:place=h0/0:arrival=1:stop=3,bert:1:place=h0/0:stop=1,gpt:1:place=h0/"
+	      "0:arrival=2",
+	      CRUX_DUPLICATE, "gpt-1: GPU 0 of host h0 is given twice, to gpt-0 too");
+	wrong("gpt:2:place=h0/1+h0/1:stop=2", CRUX_DUPLICATE, "to gpt-0 again");
 	wrong("gpt:9:place=h0/0-8", CRUX_NOT_FOUND, "8");
 	wrong("gpt:8:place=nohost/0-7", CRUX_NOT_FOUND, "nohost");
 	wrong("gpt:8:place=h0", CRUX_SYNTAX, "HOST/GPU");
@@ -346,6 +430,8 @@ int main(void)
 {
 	RUN(programs_equal_simple_jobs);
 	RUN(explicit_placement);
+	RUN(one_after_another);
+	RUN(a_full_cluster_again);
 	RUN(straggler);
 	RUN(killed);
 	RUN(hybrid_job);

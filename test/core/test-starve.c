@@ -47,7 +47,7 @@ struct run {
 
 static struct run begin(void)
 {
-	struct run run = {NULL, {{1, 0, 0}, {1, 0, 0}, {1, 0, 0}}};
+	struct run run = {NULL, {{1, 0, 0, 0}, {1, 0, 0, 0}, {1, 0, 0, 0}}};
 
 	memset(jobs, 0, sizeof(jobs));
 	CHECK_U64(crux_rows_create(3, &run.rows, NULL), CRUX_OK);
