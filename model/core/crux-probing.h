@@ -12,6 +12,11 @@
  * on their way than could still be needed. A probe without an answer for timeout_s is lost; after
  * `losses` lost ones in a row the pair is unreachable. Ports are tried in a fixed order that
  * spreads over the entropy range, each once a round, and depends on the seed.
+ *
+ * Ports that somebody uses can be asked for: they are tried before all others. Their answers count
+ * as any, their losses do not count as losses in a row, for they may all lie on a path that is
+ * dead. Probing does not end by the rule above until each was answered or lost CRUX_PROBING_TRIES
+ * times; those that were lost are tried again when nothing else is needed any more.
  */
 #ifndef CRUX_PROBING_H
 #define CRUX_PROBING_H
@@ -24,13 +29,17 @@ extern "C" {
 #endif
 
 struct crux_probing_options {
-	double miss;	  /**< (0, 1) (default 1e-3) */
-	uint32_t burst;	  /**< probes on their way at once, 1..16384 (default 8) */
-	double timeout_s; /**< > 0 (default 1e-3) */
-	uint32_t losses;  /**< >= 1 (default 16) */
-	uint32_t most;	  /**< probes in all, >= 1 (default 4096) */
-	uint64_t seed;	  /**< of the order of ports */
+	double miss;		     /**< (0, 1) (default 1e-3) */
+	uint32_t burst;		     /**< probes on their way at once, 1..16384 (default 8) */
+	double timeout_s;	     /**< > 0 (default 1e-3) */
+	uint32_t losses;	     /**< in a row, >= 1 (default 16) */
+	uint32_t most;		     /**< probes in all, >= 1 (default 4096) */
+	uint64_t seed;		     /**< of the order of ports */
+	uint32_t n_asked;	     /**< ports tried first (default 0) */
+	const uint16_t *asked_ports; /**< [n_asked] rising; copied */
 };
+/** How often an asked port is tried that finds no answer. */
+#define CRUX_PROBING_TRIES 4
 void crux_probing_options_default(struct crux_probing_options *options);
 
 enum crux_probing_state {
@@ -72,6 +81,11 @@ enum crux_probing_state crux_probing_state(const struct crux_probing *probing);
 uint32_t crux_probing_paths(const struct crux_probing *probing, uint32_t *hops);
 /** Path i in lexicographic order of links, as in crux_router_paths(); until the next answer. */
 struct crux_probing_path crux_probing_path(const struct crux_probing *probing, uint32_t i);
+/**
+ * The path that asked port i takes, as crux_probing_path() counts; until the next answer.
+ * CRUX_NONE: no answer, or a longer path.
+ */
+uint32_t crux_probing_asked(const struct crux_probing *probing, uint32_t i);
 
 /** sent - answered - lost: on their way, or were when it ended; answered - longer: met the paths.
  */

@@ -80,6 +80,41 @@ static void most_silent(void)
 	crux_probing_destroy(probing);
 }
 
+/* All ports of the range were asked for, and are lost: the order begins with its second round, in
+ * which none is left out. More than `most` were asked for: the rest is not known. */
+static void most_asked(void)
+{
+	static uint16_t ports[CRUX_ENTROPY_COUNT];
+	struct crux_link_id link = {3};
+	struct crux_probing_options options = defaults();
+	struct crux_probing *probing;
+	uint16_t port;
+
+	for (uint32_t i = 0; i < CRUX_ENTROPY_COUNT; i++)
+		ports[i] = (uint16_t)(CRUX_ENTROPY_FIRST + i);
+	options.n_asked = CRUX_ENTROPY_COUNT;
+	options.asked_ports = ports;
+	options.burst = CRUX_ENTROPY_COUNT;
+	options.most = UINT32_MAX;
+	probing = probing_new(&options);
+	while (crux_probing_next(probing, 0, &port))
+		;
+	CHECK_U64(crux_probing_counters(probing).sent, CRUX_ENTROPY_COUNT);
+	for (int i = 0; i < 16; i++)
+		CHECK(crux_probing_next(probing, 1e-3, &port));
+	crux_probing_destroy(probing);
+	options.most = 20;
+	options.burst = 1;
+	probing = probing_new(&options);
+	while (crux_probing_next(probing, 0, &port))
+		CHECK_U64(crux_probing_answer(probing, 0, port, &link, 1, NULL), CRUX_OK);
+	CHECK_U64(crux_probing_state(probing), CRUX_PROBING_DONE); /* 11 would do */
+	CHECK_U64(crux_probing_counters(probing).sent, 20);
+	CHECK_U64(crux_probing_asked(probing, 19), 0);
+	CHECK_U64(crux_probing_asked(probing, 20), CRUX_NONE);
+	crux_probing_destroy(probing);
+}
+
 static int compare_ports(const void *a, const void *b)
 {
 	return (int)*(const uint16_t *)a - (int)*(const uint16_t *)b;
@@ -168,6 +203,7 @@ static void refused(void)
 {
 	struct crux_probing *probing = NULL;
 	struct crux_probing_options options = defaults();
+	const uint16_t ports[] = {50000, 50002, 50002};
 	struct crux_error err;
 
 #define REFUSED(field, value, want)                                                                \
@@ -188,6 +224,10 @@ static void refused(void)
 	REFUSED(most, 0, "most = 0");
 	options = defaults();
 	CHECK_U64(crux_probing_create(&options, INFINITY, &probing, &err), CRUX_RANGE);
+	options.n_asked = 3;
+	options.asked_ports = ports;
+	CHECK_U64(crux_probing_create(&options, 0, &probing, &err), CRUX_INVALID);
+	CHECK_HAS(err.text, "asked port 50002 after 50002");
 	CHECK(!probing);
 	crux_probing_destroy(NULL);
 }
@@ -195,11 +235,15 @@ static void refused(void)
 /* A failing allocation changes nothing: the same answer goes through when there is memory. */
 static enum crux_status meet_forty(struct oom *oom)
 {
+	static const uint16_t ports[] = {50000, 60000};
 	struct crux_probing_options options = defaults();
 	struct crux_probing *probing = NULL;
-	enum crux_status first = crux_probing_create(&options, 0, &probing, NULL), status = first;
+	enum crux_status first, status;
 	uint16_t port;
 
+	options.n_asked = 2;
+	options.asked_ports = ports;
+	first = status = crux_probing_create(&options, 0, &probing, NULL);
 	for (uint32_t i = 0; !status && i < 40 && crux_probing_next(probing, 0, &port); i++) {
 		struct crux_link_id links[] = {{i ^ 5}, {i}};
 
@@ -209,12 +253,16 @@ static enum crux_status meet_forty(struct oom *oom)
 		first = status;
 		CHECK_U64(crux_probing_paths(probing, NULL), i);
 		CHECK_U64(crux_probing_counters(probing).answered, i);
+		CHECK_U64(crux_probing_asked(probing, 1) == CRUX_NONE, i < 2);
 		oom->left = LONG_MAX;
 		status = crux_probing_answer(probing, 0, port, links, 2, NULL);
 		CHECK_U64(status, CRUX_OK);
 	}
 	if (!status)
 		CHECK_U64(crux_probing_paths(probing, NULL), 40);
+	/* Paths 5 ^ 0 and 5 ^ 1 of 0..39. */
+	if (!status)
+		CHECK(crux_probing_asked(probing, 0) == 5 && crux_probing_asked(probing, 1) == 4);
 	crux_probing_destroy(probing);
 	return first;
 }
@@ -230,6 +278,7 @@ int main(void)
 {
 	RUN(most);
 	RUN(most_silent);
+	RUN(most_asked);
 	RUN(order_of_ports);
 	RUN(ends);
 	RUN(refused);

@@ -376,9 +376,163 @@ static void detours(void)
 	crux_topology_destroy(topo);
 }
 
+static struct crux_probing *asking_new(const uint16_t *ports, uint32_t n, uint64_t seed)
+{
+	struct crux_probing_options options;
+	struct crux_probing *probing = NULL;
+
+	crux_probing_options_default(&options);
+	options.seed = seed;
+	options.n_asked = n;
+	options.asked_ports = ports;
+	CHECK_U64(crux_probing_create(&options, 1, &probing, NULL), CRUX_OK);
+	return probing;
+}
+
+/* Asked ports go first and keep probing alive; their paths move with what is met later. */
+static void asked_by_hand(void)
+{
+	const uint16_t ports[] = {100, 49152, 50000};
+	struct crux_link_id a[] = {{7}, {9}}, b[] = {{7}, {8}}, c[] = {{6}, {8}};
+	struct crux_probing *probing = asking_new(ports, 3, 5);
+	uint16_t port, other;
+	uint32_t n = 0;
+
+	for (int i = 0; i < 3; i++) {
+		CHECK(crux_probing_next(probing, 1, &port));
+		CHECK_U64(port, ports[i]);
+		CHECK_U64(crux_probing_asked(probing, (uint32_t)i), CRUX_NONE);
+	}
+	CHECK(crux_probing_next(probing, 1, &other));
+	CHECK_U64(crux_probing_answer(probing, 1, ports[1], a, 2, NULL), CRUX_OK);
+	CHECK_U64(crux_probing_asked(probing, 1), 0);
+	CHECK_U64(crux_probing_answer(probing, 1, ports[2], c, 2, NULL), CRUX_OK);
+	CHECK_U64(crux_probing_asked(probing, 1), 1); /* c, a */
+	CHECK_U64(crux_probing_asked(probing, 2), 0);
+	CHECK_U64(crux_probing_answer(probing, 1, other, b, 2, NULL), CRUX_OK);
+	CHECK_U64(crux_probing_asked(probing, 1), 2); /* c, b, a */
+	CHECK_U64(crux_probing_asked(probing, 2), 0);
+	/* Three paths: 25 answers without news are enough, 0.75^25 < 1e-3 < 0.75^24; but one that
+	 * was asked for is lost, and is tried again when they have come. */
+	while (crux_probing_next(probing, 2, &port) && n < 25) {
+		CHECK(port != ports[0]);
+		CHECK(port != ports[1] && port != ports[2]);
+		CHECK_U64(crux_probing_answer(probing, 2, port, a, 2, NULL), CRUX_OK);
+		n++;
+	}
+	CHECK_U64(n, 25);
+	CHECK_U64(port, ports[0]);
+	CHECK_U64(crux_probing_counters(probing).lost, 1);
+	CHECK_U64(crux_probing_state(probing), CRUX_PROBING_RUNS);
+	CHECK(!crux_probing_next(probing, 2, &other));
+	CHECK_U64(crux_probing_answer(probing, 2, port, b, 2, NULL), CRUX_OK);
+	CHECK_U64(crux_probing_asked(probing, 0), 1);
+	CHECK_U64(crux_probing_state(probing), CRUX_PROBING_DONE);
+	CHECK_U64(crux_probing_path(probing, 1).met, 2);
+	crux_probing_destroy(probing);
+}
+
+/* A shorter path makes those before no candidates; a longer one is none, but an answer. */
+static void asked_longer(void)
+{
+	const uint16_t ports[] = {50000, 50001};
+	struct crux_link_id a[] = {{7}, {9}}, longer[] = {{7}, {1}, {9}};
+	struct crux_probing *probing = asking_new(ports, 2, 5);
+	uint16_t port;
+	uint32_t sent = 0;
+
+	CHECK(crux_probing_next(probing, 1, &port));
+	CHECK(crux_probing_next(probing, 1, &port));
+	CHECK_U64(crux_probing_answer(probing, 1, ports[0], longer, 3, NULL), CRUX_OK);
+	CHECK_U64(crux_probing_asked(probing, 0), 0);
+	CHECK_U64(crux_probing_answer(probing, 1, ports[1], a, 2, NULL), CRUX_OK);
+	CHECK_U64(crux_probing_asked(probing, 0), CRUX_NONE);
+	CHECK_U64(crux_probing_asked(probing, 1), 0);
+	for (; crux_probing_next(probing, 1, &port); sent++)
+		CHECK_U64(crux_probing_answer(probing, 1, port, a, 2, NULL), CRUX_OK);
+	CHECK_U64(sent, 10); /* as for one path that nobody asked for */
+	CHECK_U64(crux_probing_state(probing), CRUX_PROBING_DONE);
+	crux_probing_destroy(probing);
+}
+
+/*
+ * All asked ports lie on a dead path: 20 of them are lost 4 times each, and that the pair is
+ * unreachable is not said. Where all is dead it is: 20 asked ones and 16 others are sent.
+ */
+static void asked_dead(void)
+{
+	uint16_t ports[20], port;
+	struct crux_link_id a[] = {{7}, {9}};
+	struct crux_probing *probing;
+	double now_s = 1;
+
+	for (uint16_t i = 0; i < 20; i++)
+		ports[i] = (uint16_t)(60000 + i);
+	for (int all = 0; all < 2; all++) {
+		probing = asking_new(ports, 20, 5);
+		while (!isinf(now_s = crux_probing_due_s(probing)))
+			while (crux_probing_next(probing, now_s, &port))
+				if (!all && !(port >= 60000 && port < 60020))
+					CHECK_U64(crux_probing_answer(probing, now_s, port, a, 2,
+								      NULL),
+						  CRUX_OK);
+		CHECK_U64(crux_probing_state(probing),
+			  all ? CRUX_PROBING_UNREACHABLE : CRUX_PROBING_DONE);
+		CHECK_U64(crux_probing_counters(probing).lost, all ? 20 + 16 : 80);
+		CHECK_U64(crux_probing_counters(probing).answered, all ? 0 : 11);
+		for (uint32_t i = 0; i < 20; i++)
+			CHECK_U64(crux_probing_asked(probing, i), CRUX_NONE);
+		crux_probing_destroy(probing);
+	}
+}
+
+/* What asked ports are said to take is what the router says, with losses and without. */
+static void asked_routed(void)
+{
+	struct crux_topology *topo = preset("clos3:aggs=4,cores=4");
+	struct crux_router *router = NULL;
+	uint32_t unknown[2] = {0, 0};
+
+	CHECK_U64(crux_router_create(topo, 1, 0, &router, NULL), CRUX_OK);
+	for (uint64_t seed = 0; seed < 200; seed++) {
+		uint16_t ports[30];
+		struct pair p = pair_make(topo, router, 0, 16 + (uint32_t)seed % 16, seed);
+		struct crux_link_id links[HOPS];
+		struct crux_probing *probing;
+
+		for (uint16_t i = 0; i < 30; i++)
+			ports[i] = (uint16_t)(49152 + seed * 7 + i * 500u);
+		probing = asking_new(ports, 30, seed);
+		p.loss = seed % 2 ? 0.2 : 0;
+		probe_all(probing, &p);
+		check_known(probing, &p);
+		for (uint32_t i = 0; i < 30; i++) {
+			uint32_t at = crux_probing_asked(probing, i), n;
+
+			unknown[seed % 2] += at == CRUX_NONE;
+			if (at == CRUX_NONE)
+				continue;
+			n = pair_links(&p, ports[i], links);
+			CHECK_U64(memcmp(links, crux_probing_path(probing, at).links,
+					 n * sizeof(*links)),
+				  0);
+		}
+		crux_probing_destroy(probing);
+	}
+	CHECK_U64(unknown[0], 0);
+	/* 100 x 30 ports are lost 4 times with probability 0.2^4: 4.8, deviation 2.2. */
+	CHECK(unknown[1] <= 14);
+	crux_router_destroy(router);
+	crux_topology_destroy(topo);
+}
+
 int main(void)
 {
 	RUN(by_hand);
+	RUN(asked_by_hand);
+	RUN(asked_longer);
+	RUN(asked_dead);
+	RUN(asked_routed);
 	RUN(coverage);
 	RUN(losses);
 	RUN(unreachable);
