@@ -22,6 +22,8 @@ extern "C" {
 
 /** Most samples kept. */
 #define CRUX_PROFILE_SAMPLES 8192
+/** Parts of an iteration of which it is told how much of them is computation. */
+#define CRUX_PROFILE_PHASES 64
 
 /** Counters of a job on a host, since it began there. */
 struct crux_profile_counters {
@@ -88,6 +90,13 @@ struct crux_profile_share {
 	 * counts to the next iteration.
 	 */
 	double overlap_start;
+	/**
+	 * Share of time in which some GPU here computes, 0..1, for each of so many equal parts of
+	 * the iteration, the mean over the window's iterations. Hosts compute at different times
+	 * where they hold different stages of a pipeline; together they compute at least what the
+	 * busiest of them does in each phase.
+	 */
+	double phases[CRUX_PROFILE_PHASES];
 };
 
 /**

@@ -286,6 +286,33 @@ static enum crux_status check_window(const struct crux_profile *profile, double 
 	return CRUX_OK;
 }
 
+/* Computation by phase, folded over the window's iterations; what was not sampled counts as the
+ * mean. */
+static void fold(const struct cutter *c, double mean, double *phases)
+{
+	const struct crux_profile *p = c->profile;
+	double first = p->samples[0].now_s, last = p->samples[p->n - 1].now_s;
+	uint32_t count = c->count > p->n ? 0 : c->count; /* finer than the samples: the mean */
+
+	for (uint32_t k = 0; k < CRUX_PROFILE_PHASES; k++) {
+		double busy = 0, time = 0;
+
+		for (uint32_t i = 0; i < count; i++) {
+			double at = i + (double)k / CRUX_PROFILE_PHASES;
+			double from = fmax(first, c->from_s + at * c->period_s);
+			double to = fmin(last, c->from_s + (at + 1.0 / CRUX_PROFILE_PHASES) *
+								   c->period_s);
+
+			if (to <= from)
+				continue;
+			busy += profile_any_busy(p, profile_find(p, to)) -
+				profile_any_busy(p, profile_find(p, from));
+			time += to - from;
+		}
+		phases[k] = fmin(1, fmax(0, time > 0 ? busy / time : mean));
+	}
+}
+
 enum crux_status crux_profile_window(const struct crux_profile *profile, double from_s, double to_s,
 				     uint32_t count, struct crux_profile_share *out,
 				     double *flow_bytes, struct crux_error *err)
@@ -315,8 +342,10 @@ enum crux_status crux_profile_window(const struct crux_profile *profile, double 
 	(fmax(0, b[0].field + high.share * (b[1].field - b[0].field) -                             \
 			 (a[0].field + low.share * (a[1].field - a[0].field))) /                   \
 	 covered)
-	*out = (struct crux_profile_share){GREW(flop), GREW(busy_s), GREW(any_busy_s), overlap};
+	*out = (struct crux_profile_share){
+		GREW(flop), GREW(busy_s), GREW(any_busy_s), overlap, {0}};
 #undef GREW
+	fold(&c, out->any_busy_s / (to_s - from_s), out->phases);
 	for (uint32_t f = 0; f < profile->n_flows; f++)
 		flow_bytes[f] =
 			fmax(0, profile_bytes(profile, high, f) - profile_bytes(profile, low, f)) /

@@ -96,6 +96,42 @@ static void windows(void)
 	crux_profile_destroy(p);
 }
 
+/* Iterations of 64 s in which a GPU computes from 8 to 24.5 s, sampled each half second: phases 8
+ * to 23 whole, 24 half; in three whole iterations, in four of which the first was not sampled, and,
+ * in a window of more iterations than samples, the mean of 16.5 / 64. */
+static void phases(void)
+{
+	struct crux_profile *p = make(1, 0.5);
+	struct crux_profile_share share;
+	double bytes;
+
+	for (uint32_t i = 0; i <= 3 * 128; i++) {
+		double at = i % 128 / 2.0, done = i / 128 * 16.5 + fmin(16.5, fmax(0, at - 8));
+
+		add(p, i / 2.0, 10 * done, done, 7);
+	}
+	CHECK_U64(crux_profile_window(p, 0, 192, 3, &share, &bytes, NULL), CRUX_OK);
+	for (uint32_t i = 0; i < CRUX_PROFILE_PHASES; i++) {
+		double whole = i >= 8 && i < 24;
+
+		CHECK_NEAR(share.phases[i], i == 24 ? 0.5 : whole, 1e-9);
+	}
+	CHECK_U64(crux_profile_window(p, -64, 192, 4, &share, &bytes, NULL), CRUX_OK);
+	CHECK_NEAR(share.phases[8], 1, 1e-9);
+	CHECK_NEAR(share.phases[24], 0.5, 1e-9);
+	CHECK_U64(crux_profile_window(p, 0, 192, 1000, &share, &bytes, NULL), CRUX_OK);
+	CHECK_NEAR(share.phases[8], 16.5 / 64, 1e-9);
+	CHECK_NEAR(share.phases[40], 16.5 / 64, 1e-9);
+	/* One iteration from 32 to 352 s: phases of 5 s; the last 160 s, 32 of them, were not
+	 * sampled: the mean, 2 x 16.5 s in 160 s. */
+	CHECK_U64(crux_profile_window(p, 32, 352, 1, &share, &bytes, NULL), CRUX_OK);
+	CHECK_NEAR(share.phases[0], 0, 1e-9);
+	CHECK_NEAR(share.phases[8], 1, 1e-9); /* 72 to 77 s */
+	CHECK_NEAR(share.phases[32], 33.0 / 160, 1e-9);
+	CHECK_NEAR(share.phases[63], 33.0 / 160, 1e-9);
+	crux_profile_destroy(p);
+}
+
 static void fails(struct crux_profile *p, double now_s, double flop, double busy_s, double any_s,
 		  uint64_t bytes, const char *part)
 {
@@ -382,6 +418,7 @@ int main(void)
 {
 	RUN(halving);
 	RUN(windows);
+	RUN(phases);
 	RUN(faults_are_named);
 #ifdef CRUX_HAVE_FFTW
 	RUN(iterations);
