@@ -129,6 +129,24 @@ static void get_flow(struct reader *r, struct crux_decider_flow *flow)
 	get_links(r, flow->post, flow->n_post);
 }
 
+/* Ports rise, paths are there. */
+static void get_asked(struct reader *r, struct crux_decider_pair *pair)
+{
+	uint32_t n = get_count(r, 6), *paths = make(r, n, sizeof(*paths));
+	uint16_t *ports = make(r, n, sizeof(*ports));
+
+	pair->asked_ports = ports;
+	pair->asked_paths = paths;
+	for (uint32_t i = 0; i < n && !r->bad; i++) {
+		ports[i] = (uint16_t)get(r, 2);
+		paths[i] = get_u32(r);
+		if ((i && ports[i] <= ports[i - 1]) ||
+		    (paths[i] >= pair->n && paths[i] != CRUX_NONE))
+			r->bad = true;
+	}
+	pair->n_asked = r->bad ? 0 : n;
+}
+
 static void get_pair(struct reader *r, struct crux_decider_pair *pair)
 {
 	struct crux_link_id *links;
@@ -154,6 +172,7 @@ static void get_pair(struct reader *r, struct crux_decider_pair *pair)
 	get_links(r, links, n_links);
 	for (uint32_t i = 0; i < pair->n; i++)
 		ports[i] = (uint16_t)get(r, 2);
+	get_asked(r, pair);
 }
 
 static void get_pairs(struct reader *r, struct daemon_share *share)
@@ -161,7 +180,7 @@ static void get_pairs(struct reader *r, struct daemon_share *share)
 	uint32_t n;
 
 	share->paths = get_u32(r);
-	n = get_count(r, 16);
+	n = get_count(r, 20);
 	share->pairs = make(r, n, sizeof(*share->pairs));
 	while (share->n_pairs < n && !r->bad)
 		get_pair(r, &share->pairs[share->n_pairs++]);
@@ -179,6 +198,8 @@ static void get_share(struct reader *r, struct daemon_share *share)
 	if (!isnan(share->overlap_start) &&
 	    !(share->overlap_start >= 0 && share->overlap_start <= 1))
 		r->bad = true;
+	for (uint32_t k = 0; k < CRUX_PROFILE_PHASES && share->ok; k++)
+		share->phases[k] = (uint16_t)get(r, 2);
 	share->n_flows = get_count(r, 28);
 	share->flows = make(r, share->n_flows, sizeof(*share->flows));
 	for (uint32_t f = 0; f < share->n_flows && !r->bad; f++)

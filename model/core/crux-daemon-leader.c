@@ -315,7 +315,10 @@ enum crux_status daemon_lead_step(struct crux_daemon *d, struct daemon_job *job,
 	    (job->told_id != job->report_id || job->told_host != d->coordinator ||
 	     job->told_term != d->term))
 		status = tell_coordinator(d, job, err);
-	/* Its own part: no heartbeat asks for that. */
+	/* Its own paths and its own part: no heartbeat asks for those. */
+	if (job->host[job->self].share.have && job->host[job->self].paths != job->paths &&
+	    job->paths_due_s == INFINITY)
+		job->paths_due_s = d->now_s + d->options.heartbeat_s;
 	if (!status && job->order.version < job->orders.version &&
 	    daemon_again(d, job->host[job->self].set_s))
 		status = daemon_send_set(d, job, job->self, err);
@@ -391,6 +394,8 @@ static void on_paths(struct crux_daemon *d, struct daemon_job *job, uint32_t i,
 	if (!host->share.have)
 		return; /* the share will bring them */
 	host->paths = m->share.paths;
+	if (i == job->self && host->paths == job->paths)
+		job->paths_due_s = INFINITY; /* what was told came */
 	host->share.pairs = m->share.pairs;
 	host->share.n_pairs = m->share.n_pairs;
 	m->share.pairs = pairs;

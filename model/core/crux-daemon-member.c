@@ -7,6 +7,7 @@
  */
 #include "daemon-private.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---------------------------------------------------------------- the window */
@@ -33,6 +34,8 @@ static enum crux_status measure(const struct daemon_job *job, const struct daemo
 	share->flop = grown.flop / m->count;
 	share->any_busy_s = grown.any_busy_s / m->count;
 	share->overlap_start = grown.overlap_start;
+	for (uint32_t k = 0; k < CRUX_PROFILE_PHASES; k++)
+		share->phases[k] = (uint16_t)lround(grown.phases[k] * UINT16_MAX);
 	for (uint32_t f = 0; f < job->n_flows; f++)
 		share->flows[f].bytes = bytes[f] / m->count;
 	return CRUX_OK;

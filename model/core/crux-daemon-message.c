@@ -63,6 +63,11 @@ static void put_pairs(struct daemon_buffer *out, const struct daemon_share *shar
 		put_links(out, pair->links, (size_t)pair->n * pair->hops);
 		for (uint32_t i = 0; i < pair->n; i++)
 			put(out, pair->ports[i], 2);
+		put(out, pair->n_asked, 4);
+		for (uint32_t i = 0; i < pair->n_asked; i++) {
+			put(out, pair->asked_ports[i], 2);
+			put(out, pair->asked_paths[i], 4);
+		}
 	}
 }
 
@@ -72,6 +77,8 @@ static void put_share(struct daemon_buffer *out, const struct daemon_share *shar
 	put_real(out, share->flop);
 	put_real(out, share->any_busy_s);
 	put_real(out, share->overlap_start);
+	for (uint32_t k = 0; k < CRUX_PROFILE_PHASES && share->ok; k++)
+		put(out, share->phases[k], 2);
 	put(out, share->n_flows, 4);
 	for (uint32_t f = 0; f < share->n_flows; f++)
 		put_flow(out, &share->flows[f]);
@@ -194,8 +201,11 @@ void daemon_pair_free(struct crux_decider_pair *pair)
 {
 	crux_free((void *)(uintptr_t)pair->links);
 	crux_free((void *)(uintptr_t)pair->ports);
+	crux_free((void *)(uintptr_t)pair->asked_ports);
+	crux_free((void *)(uintptr_t)pair->asked_paths);
 	pair->links = NULL;
-	pair->ports = NULL;
+	pair->ports = pair->asked_ports = NULL;
+	pair->asked_paths = NULL;
 }
 
 void daemon_share_free(struct daemon_share *share)
@@ -234,32 +244,42 @@ bool daemon_copy_flows(const struct crux_decider_flow *flows, uint32_t n,
 	return *out;
 }
 
+/* A copy of n items; NULL: no memory. */
+static void *copy_of(const void *from, size_t n, size_t size)
+{
+	void *copy = crux_array(n, size);
+
+	if (copy && n)
+		memcpy(copy, from, n * size);
+	return copy;
+}
+
 bool daemon_copy_pair(const struct crux_decider_pair *pair, struct crux_decider_pair *out)
 {
-	size_t n = (size_t)pair->n * pair->hops;
-	struct crux_link_id *links = crux_array(n, sizeof(*links));
-	uint16_t *ports = crux_array(pair->n, sizeof(*ports));
+	struct crux_decider_pair copy = *pair;
 
-	if (!links || !ports) {
-		crux_free(links);
-		crux_free(ports);
+	copy.links = copy_of(pair->links, (size_t)pair->n * pair->hops, sizeof(*pair->links));
+	copy.ports = copy_of(pair->ports, pair->n, sizeof(*pair->ports));
+	copy.asked_ports = copy_of(pair->asked_ports, pair->n_asked, sizeof(*pair->asked_ports));
+	copy.asked_paths = copy_of(pair->asked_paths, pair->n_asked, sizeof(*pair->asked_paths));
+	if (!copy.links || !copy.ports || !copy.asked_ports || !copy.asked_paths) {
+		daemon_pair_free(&copy);
 		return false;
 	}
-	if (n)
-		memcpy(links, pair->links, n * sizeof(*links));
-	if (pair->n)
-		memcpy(ports, pair->ports, pair->n * sizeof(*ports));
-	*out = *pair;
-	out->links = links;
-	out->ports = ports;
+	*out = copy;
 	return true;
 }
 
-bool daemon_same_pair(const struct crux_decider_pair *a, const struct crux_decider_pair *b)
+static bool same(const void *a, const void *b, size_t n, size_t size)
+{
+	return !n || !memcmp(a, b, n * size);
+}
+
+bool daemon_same_paths(const struct crux_decider_pair *a, const struct crux_decider_pair *b)
 {
 	size_t n = (size_t)a->n * a->hops;
 
 	return a->n == b->n && (!a->n || a->hops == b->hops) &&
-	       (!n || !memcmp(a->links, b->links, n * sizeof(*a->links))) &&
-	       (!a->n || !memcmp(a->ports, b->ports, a->n * sizeof(*a->ports)));
+	       same(a->links, b->links, n, sizeof(*a->links)) &&
+	       same(a->ports, b->ports, a->n, sizeof(*a->ports));
 }

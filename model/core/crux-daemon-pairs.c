@@ -92,30 +92,85 @@ static bool uses(const struct daemon_job *job, const struct crux_decider_pair *p
 	return false;
 }
 
+/* The next asked port from @p i on that is a flow's of the job; n_asked: none. */
+static uint32_t next_own(const struct daemon_job *job, const struct crux_decider_pair *pair,
+			 uint32_t i)
+{
+	for (; i < pair->n_asked; i++)
+		for (uint32_t f = 0; f < job->n_flows; f++)
+			if (job->flows[f].src_nic.v == pair->src_nic.v &&
+			    job->flows[f].dst_nic.v == pair->dst_nic.v &&
+			    job->flows[f].ecmp_port == pair->asked_ports[i])
+				return i;
+	return i;
+}
+
+/* Where the job's own ports lie is the same. */
+static bool same_asked(const struct daemon_job *job, const struct crux_decider_pair *a,
+		       const struct crux_decider_pair *b)
+{
+	uint32_t i = next_own(job, a, 0), k = next_own(job, b, 0);
+
+	for (; i < a->n_asked && k < b->n_asked;
+	     i = next_own(job, a, i + 1), k = next_own(job, b, k + 1))
+		if (a->asked_ports[i] != b->asked_ports[k] ||
+		    a->asked_paths[i] != b->asked_paths[k])
+			return false;
+	return i >= a->n_asked && k >= b->n_asked;
+}
+
+/* A copy in which only the job's own ports were asked for. */
+static bool copy_for(const struct daemon_job *job, const struct crux_decider_pair *pair,
+		     struct crux_decider_pair *out)
+{
+	uint16_t *ports = crux_array(pair->n_asked, sizeof(*ports));
+	uint32_t *paths = crux_array(pair->n_asked, sizeof(*paths));
+	struct crux_decider_pair own = *pair;
+	bool done = false;
+
+	own.n_asked = 0;
+	own.asked_ports = ports;
+	own.asked_paths = paths;
+	if (ports && paths) {
+		for (uint32_t i = next_own(job, pair, 0); i < pair->n_asked;
+		     i = next_own(job, pair, i + 1)) {
+			ports[own.n_asked] = pair->asked_ports[i];
+			paths[own.n_asked++] = pair->asked_paths[i];
+		}
+		done = daemon_copy_pair(&own, out);
+	}
+	crux_free(ports);
+	crux_free(paths);
+	return done;
+}
+
 enum crux_status crux_daemon_paths(struct crux_daemon *daemon, double now_s,
 				   const struct crux_decider_pair *pair, struct crux_error *err)
 {
 	struct daemon_pair *row = find_pair(daemon, pair->src_nic, pair->dst_nic, NULL);
 	struct crux_decider_pair copy;
+	bool same;
 
 	if (now_s > daemon->now_s)
 		daemon->now_s = now_s;
-	if (!row || (row->known && daemon_same_pair(&row->row, pair)))
-		return CRUX_OK; /* nobody asks any more, or nothing is new */
+	if (!row)
+		return CRUX_OK; /* nobody asks any more */
 	if (!daemon_copy_pair(pair, &copy))
 		return crux_fail(err, CRUX_NOMEM, "out of memory for %u paths", pair->n);
-	daemon_pair_free(&row->row);
-	row->row = copy;
-	row->known = true;
+	same = row->known && daemon_same_paths(&row->row, pair);
 	for (size_t j = 0; j < daemon->n_jobs; j++) {
 		struct daemon_job *job = daemon->jobs[j];
 
-		if (job->ended || job->over || !uses(job, pair))
-			continue;
+		if (job->ended || job->over || !uses(job, pair) ||
+		    (same && same_asked(job, &row->row, pair)))
+			continue; /* nothing is new to it */
 		job->paths++;
 		if (job->paths_due_s > daemon->now_s + daemon->options.settle_s)
 			job->paths_due_s = daemon->now_s + daemon->options.settle_s;
 	}
+	daemon_pair_free(&row->row);
+	row->row = copy;
+	row->known = true;
 	return daemon_run(daemon, err);
 }
 
@@ -133,7 +188,7 @@ enum crux_status daemon_fill_pairs(const struct crux_daemon *d, const struct dae
 		pair = find_pair(d, job->flows[f].src_nic, job->flows[f].dst_nic, NULL);
 		if (!pair || !pair->known)
 			continue;
-		if (!daemon_copy_pair(&pair->row, &share->pairs[share->n_pairs]))
+		if (!copy_for(job, &pair->row, &share->pairs[share->n_pairs]))
 			return crux_fail(err, CRUX_NOMEM, "out of memory for paths");
 		share->n_pairs++;
 	}

@@ -19,15 +19,34 @@ static double network_bytes(const struct daemon_share *share)
 	return sum;
 }
 
+/* Seconds of an iteration in which some host computes, phase by phase that which does so most. */
+static double computing_s(const struct daemon_report *report)
+{
+	double sum = 0;
+
+	for (uint32_t k = 0; k < CRUX_PROFILE_PHASES; k++) {
+		uint16_t most = 0;
+
+		for (uint32_t h = 0; h < report->n_hosts; h++)
+			if (report->shares[h].ok && report->shares[h].phases[k] > most)
+				most = report->shares[h].phases[k];
+		sum += most;
+	}
+	return report->iteration_s * sum / CRUX_PROFILE_PHASES / UINT16_MAX;
+}
+
 /*
- * Of the job: FLOP add up; computation lasts as long as on the host where it lasts longest;
+ * Of the job: FLOP add up; computation lasts as long as some host computes, and at least as on the
+ * host where it lasts longest (where nothing tells when, or the iteration is not known);
  * communication starts as its bytes allow (crux_profile_overlap).
  */
 enum crux_status daemon_measured(const struct daemon_report *report, struct crux_decider_job *out,
 				 struct crux_error *err)
 {
-	struct crux_decider_job job = {
-		.id = report->job, .gpus = report->gpus, .iteration_s = report->iteration_s};
+	struct crux_decider_job job = {.id = report->job,
+				       .gpus = report->gpus,
+				       .compute_s = computing_s(report),
+				       .iteration_s = report->iteration_s};
 	struct crux_decider_flow *flows;
 	struct crux_profile_overlap overlap = {0};
 	size_t n = 0;

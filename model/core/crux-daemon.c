@@ -20,7 +20,7 @@ void crux_daemon_options_default(struct crux_daemon_options *options)
 		.iterations = 10,
 		.sample_s = 10e-6,
 		.profile_timeout_s = 120,
-		.decider = {.policy = "crux"},
+		.decider = {.policy = "crux", .alike = 0.03},
 	};
 	crux_courier_options_default(&options->courier);
 	crux_options_default(&options->decider.decide);

@@ -71,7 +71,7 @@ struct crux_daemon_options {
 	uint32_t iterations;		     /**< of a profile, >= 2 (default 10) */
 	double sample_s;		     /**< first sample interval, > 0 (default 10e-6) */
 	double profile_timeout_s;	     /**< > 0 (default 120) */
-	struct crux_decider_options decider;
+	struct crux_decider_options decider; /**< alike: default 0.03 */
 };
 void crux_daemon_options_default(struct crux_daemon_options *options);
 

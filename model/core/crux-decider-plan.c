@@ -20,6 +20,7 @@ struct draft {
 	struct crux_problem_job *jobs;
 	struct crux_flow *flows;
 	const struct decider_job **from;  /* [n_jobs] */
+	uint32_t *as;			  /* [n_jobs] whose values count, as numbered here */
 	const struct decider_pair **pair; /* [n_flows] NULL: stays in the host */
 	bool *known;			  /* [n_flows] the path of ecmp_port is known */
 };
@@ -29,6 +30,7 @@ static void free_draft(struct draft *draft)
 	crux_free(draft->jobs);
 	crux_free(draft->flows);
 	crux_free(draft->from);
+	crux_free(draft->as);
 	crux_free(draft->pair);
 	crux_free(draft->known);
 }
@@ -62,11 +64,12 @@ static enum crux_status allocate(const struct crux_decider *d, struct draft *dra
 		}
 	if (n_flows >= CRUX_NONE)
 		return crux_fail(err, CRUX_LIMIT, "%zu flows: at most %u", n_flows, CRUX_NONE - 1);
+	draft->as = crux_array(n_jobs, sizeof(*draft->as));
 	draft->jobs = crux_array(n_jobs, sizeof(*draft->jobs));
 	draft->flows = crux_array(n_flows, sizeof(*draft->flows));
 	draft->pair = crux_array(n_flows, sizeof(*draft->pair));
 	draft->known = crux_zeroed(n_flows, sizeof(*draft->known));
-	if (!draft->jobs || !draft->flows || !draft->pair || !draft->known)
+	if (!draft->as || !draft->jobs || !draft->flows || !draft->pair || !draft->known)
 		return crux_fail(err, CRUX_NOMEM, "out of memory for %zu flows", n_flows);
 	draft->problem = (struct crux_problem){.n_links = d->n_links,
 					       .link_bps = d->link_bps,
@@ -80,13 +83,13 @@ static enum crux_status allocate(const struct crux_decider *d, struct draft *dra
 
 /* The NICs' cables lie between a flow's own links and the paths to choose from. */
 static void fill_flow(struct crux_flow *out, uint32_t job, const struct crux_decider_flow *flow,
-		      const struct decider_pair *pair)
+		      double bytes, const struct decider_pair *pair)
 {
 	uint32_t before = 0, after = flow->n_post;
 
 	*out = (struct crux_flow){.job = job,
 				  .steps = flow->steps,
-				  .bytes = (uint64_t)llround(flow->bytes),
+				  .bytes = (uint64_t)llround(bytes),
 				  .candidates = pair ? &pair->set : &no_choice,
 				  .src_nic = flow->src_nic,
 				  .dst_nic = flow->dst_nic,
@@ -107,31 +110,53 @@ struct hash {
 	void *ctx;
 };
 
+/* The path that the flow's own port takes, as the pair was reported; CRUX_NONE. */
+static uint32_t own_path(const struct decider_pair *pair, const struct crux_decider_flow *flow,
+			 struct hash hash)
+{
+	uint32_t low = 0, high = pair->n_asked;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (pair->asked_ports[mid] < flow->ecmp_port)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low < pair->n_asked && pair->asked_ports[low] == flow->ecmp_port &&
+	    pair->asked_paths[low] != CRUX_NONE)
+		return pair->asked_paths[low];
+	return hash.path ? hash.path(hash.ctx, flow->src_nic, flow->dst_nic, flow->ecmp_port)
+			 : CRUX_NONE;
+}
+
 static void fill(const struct crux_decider *d, struct hash hash, struct draft *draft)
 {
 	uint32_t at = 0;
 
+	decider_join_alike(draft->from, draft->problem.n_jobs, d->alike, draft->as);
 	for (uint32_t j = 0; j < draft->problem.n_jobs; j++) {
 		const struct crux_decider_job *row = &draft->from[j]->row;
+		const struct crux_decider_job *as = &draft->from[draft->as[j]]->row;
+		const struct crux_decider_flow *sizes =
+			decider_alike_flows(as, row, d->alike) ? as->flows : row->flows;
 
 		draft->jobs[j] = (struct crux_problem_job){.id = row->id,
 							   .gpus = row->gpus,
-							   .flop = row->flop,
-							   .compute_s = row->compute_s,
-							   .overlap_start = row->overlap_start,
+							   .flop = as->flop,
+							   .compute_s = as->compute_s,
+							   .overlap_start = as->overlap_start,
 							   .first_flow = at,
 							   .n_flows = row->n_flows};
 		for (uint32_t f = 0; f < row->n_flows; f++, at++) {
 			const struct crux_decider_flow *flow = &row->flows[f];
 			const struct decider_pair *pair =
 				decider_in_host(flow) ? NULL : decider_pair_of(d, flow);
-			uint32_t path = CRUX_NONE;
+			uint32_t path = pair ? own_path(pair, flow, hash) : CRUX_NONE;
 
 			draft->pair[at] = pair;
-			fill_flow(&draft->flows[at], j, flow, pair);
-			if (pair && hash.path)
-				path = hash.path(hash.ctx, flow->src_nic, flow->dst_nic,
-						 flow->ecmp_port);
+			fill_flow(&draft->flows[at], j, flow, sizes[f].bytes, pair);
 			if (pair && path < pair->n_reported && pair->kept[path] != CRUX_NONE) {
 				draft->flows[at].ecmp_candidate = pair->kept[path];
 				draft->known[at] = true;
@@ -217,7 +242,8 @@ static enum crux_status write_orders(struct crux_decider *d, const struct draft 
 							.ports = ports + first};
 		if (shifts(plan)) {
 			orders[j].shift_s = row->shift_s;
-			orders[j].iteration_s = iteration_of(&draft->from[j]->row, row->t_s);
+			orders[j].iteration_s =
+				iteration_of(&draft->from[draft->as[j]]->row, row->t_s);
 		}
 	}
 	crux_free(d->orders);

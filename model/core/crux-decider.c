@@ -33,11 +33,14 @@ enum crux_status crux_decider_create(const struct crux_decider_options *options,
 		if (!(options->link_bps[e] > 0) || !isfinite(options->link_bps[e]))
 			return crux_fail(err, CRUX_RANGE, "link %u: %g bit/s is not above 0", e,
 					 options->link_bps[e]);
+	if (!(options->alike >= 0 && options->alike <= 0.5))
+		return crux_fail(err, CRUX_RANGE, "alike %g: not in 0..0.5", options->alike);
 	d = crux_zeroed(1, sizeof(*d));
 	if (!d)
 		return crux_fail(err, CRUX_NOMEM, "out of memory for a decider");
 	d->policy = policy;
 	d->options = options->decide;
+	d->alike = options->alike;
 	d->n_links = options->n_links;
 	d->link_bps = crux_array(d->n_links, sizeof(*d->link_bps));
 	d->link_is_network = crux_array(d->n_links, sizeof(*d->link_is_network));
@@ -58,6 +61,8 @@ static void free_pair(struct decider_pair *pair)
 	crux_free(pair->set.links);
 	crux_free(pair->ports);
 	crux_free(pair->kept);
+	crux_free(pair->asked_ports);
+	crux_free(pair->asked_paths);
 }
 
 void crux_decider_destroy(struct crux_decider *decider)
@@ -296,6 +301,19 @@ static enum crux_status check_pair(const struct crux_decider *d,
 
 	if (pair->src_nic.v == CRUX_NONE || pair->dst_nic.v == CRUX_NONE)
 		return crux_fail(err, CRUX_INVALID, "a pair of NICs without NIC");
+	for (uint32_t i = 0; i < pair->n_asked; i++) {
+		if (i && pair->asked_ports[i] <= pair->asked_ports[i - 1])
+			return crux_fail(err, CRUX_INVALID,
+					 "NIC %u to NIC %u: asked port %u after %u: they have to "
+					 "rise",
+					 pair->src_nic.v, pair->dst_nic.v, pair->asked_ports[i],
+					 pair->asked_ports[i - 1]);
+		if (pair->asked_paths[i] >= pair->n && pair->asked_paths[i] != CRUX_NONE)
+			return crux_fail(err, CRUX_NOT_FOUND,
+					 "NIC %u to NIC %u: port %u takes path %u of %u",
+					 pair->src_nic.v, pair->dst_nic.v, pair->asked_ports[i],
+					 pair->asked_paths[i], pair->n);
+	}
 	if (!pair->n)
 		return CRUX_OK;
 	if (pair->hops < 2)
@@ -318,13 +336,23 @@ static enum crux_status fill_pair(struct decider_pair *out, const struct crux_de
 	*out = (struct decider_pair){.src_nic = pair->src_nic,
 				     .dst_nic = pair->dst_nic,
 				     .set = {.hops = hops},
-				     .n_reported = pair->n};
+				     .n_reported = pair->n,
+				     .n_asked = pair->n_asked};
 	out->set.links = crux_array((size_t)pair->n * hops, sizeof(*out->set.links));
 	out->ports = crux_array(pair->n, sizeof(*out->ports));
 	out->kept = crux_array(pair->n, sizeof(*out->kept));
-	if (!out->set.links || !out->ports || !out->kept) {
+	out->asked_ports = crux_array(pair->n_asked, sizeof(*out->asked_ports));
+	out->asked_paths = crux_array(pair->n_asked, sizeof(*out->asked_paths));
+	if (!out->set.links || !out->ports || !out->kept || !out->asked_ports ||
+	    !out->asked_paths) {
 		free_pair(out);
 		return crux_fail(err, CRUX_NOMEM, "out of memory for %u paths", pair->n);
+	}
+	if (pair->n_asked) {
+		memcpy(out->asked_ports, pair->asked_ports,
+		       pair->n_asked * sizeof(*out->asked_ports));
+		memcpy(out->asked_paths, pair->asked_paths,
+		       pair->n_asked * sizeof(*out->asked_paths));
 	}
 	for (i = 0; i < pair->n; i++) {
 		const struct crux_link_id *path = pair->links + (size_t)i * pair->hops;
@@ -344,6 +372,47 @@ static enum crux_status fill_pair(struct decider_pair *out, const struct crux_de
 	return CRUX_OK;
 }
 
+/* The same paths in the same order; what stands left out on both sides does not matter. */
+static bool same_paths(const struct decider_pair *a, const struct decider_pair *b)
+{
+	return a->n_reported == b->n_reported && a->set.n == b->set.n &&
+	       a->set.hops == b->set.hops && a->first.v == b->first.v && a->last.v == b->last.v &&
+	       (!a->n_reported || !memcmp(a->kept, b->kept, a->n_reported * sizeof(*a->kept))) &&
+	       (!a->set.n || !memcmp(a->set.links, b->set.links,
+				     (size_t)a->set.n * a->set.hops * sizeof(*a->set.links)));
+}
+
+/* What was known of ports that the new report does not name stays. */
+static enum crux_status keep_asked(struct decider_pair *new, const struct decider_pair *old,
+				   struct crux_error *err)
+{
+	uint32_t most = new->n_asked + old->n_asked, n = 0, i = 0, k = 0;
+	uint16_t *ports = crux_array(most, sizeof(*ports));
+	uint32_t *paths = crux_array(most, sizeof(*paths));
+
+	if (!ports || !paths) {
+		crux_free(ports);
+		crux_free(paths);
+		return crux_fail(err, CRUX_NOMEM, "out of memory for %u ports", most);
+	}
+	while (i < new->n_asked || k < old->n_asked) {
+		bool of_new = k == old->n_asked ||
+			      (i < new->n_asked &&new->asked_ports[i] <= old->asked_ports[k]);
+
+		k += of_new && k < old->n_asked && new->asked_ports[i] == old->asked_ports[k];
+		ports[n] = of_new ? new->asked_ports[i] : old->asked_ports[k];
+		paths[n++] = of_new ? new->asked_paths[i] : old->asked_paths[k];
+		i += of_new;
+		k += !of_new;
+	}
+	crux_free(new->asked_ports);
+	crux_free(new->asked_paths);
+	new->asked_ports = ports;
+	new->asked_paths = paths;
+	new->n_asked = n;
+	return CRUX_OK;
+}
+
 enum crux_status crux_decider_paths(struct crux_decider *decider,
 				    const struct crux_decider_pair *pair, struct crux_error *err)
 {
@@ -359,6 +428,12 @@ enum crux_status crux_decider_paths(struct crux_decider *decider,
 		status = fill_pair(&new, pair, err);
 	if (status)
 		return status;
+	if (found && same_paths(&decider->pairs[at], &new))
+		status = keep_asked(&new, &decider->pairs[at], err);
+	if (status) {
+		free_pair(&new);
+		return status;
+	}
 	if (found) {
 		free_pair(&decider->pairs[at]);
 	} else {

@@ -48,6 +48,10 @@ struct crux_decider_pair {
 	uint32_t n, hops;		  /**< n = 0: unreachable */
 	const struct crux_link_id *links; /**< [n * hops] */
 	const uint16_t *ports;		  /**< [n] a source port that takes each */
+	/** Ports that were asked for, those of flows, and the paths that they take. */
+	uint32_t n_asked;
+	const uint16_t *asked_ports; /**< [n_asked] rising */
+	const uint32_t *asked_paths; /**< [n_asked] index of the path; CRUX_NONE: not known */
 };
 
 /** What a job is told. */
@@ -69,6 +73,16 @@ struct crux_decider_options {
 	uint32_t n_links;	     /**< of the topology */
 	const double *link_bps;	     /**< [n_links] bit/s of payload; copied */
 	const bool *link_is_network; /**< [n_links]; copied */
+	/**
+	 * 0..0.5; 0: off (default). What is measured of jobs that do the same differs by noise, and
+	 * noise would order them. So by rising id each job joins the first one before it, of those
+	 * that joined none, with as many GPUs and flows (in the order of their numbers: as many
+	 * steps, in a host or not), whose FLOP, compute_s, iteration_s and bytes in all differ by
+	 * at most this share of the larger one, and overlap_start by at most this. It then counts
+	 * with that one's FLOP, compute_s, overlap_start, iteration_s, and, where the bytes of each
+	 * flow differ by at most this share, with that one's bytes of each flow.
+	 */
+	double alike;
 };
 
 enum crux_status crux_decider_create(const struct crux_decider_options *options,
@@ -84,6 +98,8 @@ enum crux_status crux_decider_done(struct crux_decider *decider, int64_t job,
 /**
  * Paths of a pair, known or known anew; copied. All should begin and end with the NICs' same
  * cables: those that do not begin and end as the first are left out (crux_decider_left_out()).
+ * While a pair's paths stay the same, asked ports that a later report does not name are kept: each
+ * job may report its own.
  */
 enum crux_status crux_decider_paths(struct crux_decider *decider,
 				    const struct crux_decider_pair *pair, struct crux_error *err);
@@ -94,12 +110,12 @@ uint32_t crux_decider_jobs(const struct crux_decider *decider);
 /**
  * Decide anew. @p orders: one for each job that takes part, by rising job id, valid until the
  * next call on the decider. Deterministic, whatever the order of reports. A flow whose chosen path
- * is the one its ecmp_port takes keeps that port (@p ecmp_link_path tells: for a pair and a port,
- * the index of the path as the pair was reported, or CRUX_NONE; NULL: unknown, every flow gets the
- * pair's port). A flow whose ecmp_port takes an unknown path is taken to lie on path 0. Policies
- * that leave paths to the switches' hash (ecmp, cassini, crux-pa, sincronia, varys) leave its port
- * alone even then.
- * A job that no path joins (a pair reported with none) waits as one that lacks a pair.
+ * is the one its ecmp_port takes keeps that port: the pair's asked ports tell, else @p ecmp_path
+ * (for a pair and a port, the index of the path as the pair was reported, or CRUX_NONE; NULL:
+ * unknown, the flow gets the pair's port). A flow whose ecmp_port takes an unknown path is taken to
+ * lie on path 0. Policies that leave paths to the switches' hash (ecmp, cassini, crux-pa,
+ * sincronia, varys) leave its port alone even then. A job that no path joins (a pair reported with
+ * none) waits as one that lacks a pair.
  */
 enum crux_status crux_decider_decide(struct crux_decider *decider,
 				     uint32_t (*ecmp_path)(void *ctx, struct crux_node_id src_nic,

@@ -13,7 +13,7 @@
 /* ---------------------------------------------------------------- messages */
 
 #define DAEMON_MAGIC   0xC7
-#define DAEMON_VERSION 1
+#define DAEMON_VERSION 2
 
 enum daemon_type {
 	DAEMON_BEAT = 1, /* heartbeat: who coordinates, and an entry for each job in common */
@@ -53,10 +53,11 @@ struct daemon_entry {
 struct daemon_share {
 	bool have, ok; /* ok: measured; else declared */
 	double flop, any_busy_s, overlap_start;
+	uint16_t phases[CRUX_PROFILE_PHASES]; /* of 65535; where ok */
 	uint32_t n_flows;
 	struct crux_decider_flow *flows;
 	uint32_t paths, n_pairs;
-	struct crux_decider_pair *pairs; /* links and ports are owned */
+	struct crux_decider_pair *pairs; /* what they point to is owned */
 };
 
 struct daemon_report {
@@ -120,7 +121,8 @@ bool daemon_copy_flows(const struct crux_decider_flow *flows, uint32_t n,
 		       struct crux_decider_flow **out);
 bool daemon_copy_pair(const struct crux_decider_pair *pair, struct crux_decider_pair *out);
 void daemon_pair_free(struct crux_decider_pair *pair);
-bool daemon_same_pair(const struct crux_decider_pair *a, const struct crux_decider_pair *b);
+/* The same paths and ports of them, whatever was asked for. */
+bool daemon_same_paths(const struct crux_decider_pair *a, const struct crux_decider_pair *b);
 
 /* ---------------------------------------------------------------- crux-daemon-report.c */
 

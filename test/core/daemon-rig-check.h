@@ -50,7 +50,9 @@ static struct crux_decider *rig_scratch(const struct rig *rig, const struct crux
 		crux_free((void *)(uintptr_t)job.flows);
 		daemon_message_free(&m);
 	}
-	CHECK_U64(crux_decider_decide(scratch, rig_ecmp_path, ctx, orders, n, NULL), CRUX_OK);
+	CHECK_U64(crux_decider_decide(scratch, rig->asks ? NULL : rig_ecmp_path, ctx, orders, n,
+				      NULL),
+		  CRUX_OK);
 	return scratch;
 }
 

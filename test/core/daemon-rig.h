@@ -94,7 +94,9 @@ struct rig {
 	double now_s, loss, doubled, delay_s, spread_s, begun_s;
 	uint32_t ways; /* of RIG_WAYS that are up, from 0 on */
 	bool cpu_only; /* nothing moves on the first host of a job */
+	bool staged;   /* hosts compute one after the other, each its part of compute_s */
 	bool silent_counters;
+	bool asks;	 /* probes tell where flows' own ports lie, the hash is not known */
 	bool no_memory;	 /* calls may fail for lack of it */
 	uint32_t failed; /* so many did */
 	struct crux_rng rng;
@@ -108,6 +110,7 @@ struct rig {
 	char warning[512];
 	struct crux_decider_job measured[RIG_JOBS]; /* flows: NULL */
 	double measured_bytes[RIG_JOBS];	    /* of all flows */
+	double t_s[RIG_JOBS];			    /* as last ordered */
 	struct crux_period period[RIG_JOBS];
 	uint64_t datagrams, bytes;
 };
@@ -262,6 +265,8 @@ static void rig_send(void *ctx, uint32_t dst, const uint8_t *bytes, size_t n)
 	}
 }
 
+static void rig_probe_soon(struct rig_host *host, uint32_t p);
+
 static void rig_probe(void *ctx, struct crux_node_id src, struct crux_node_id dst)
 {
 	struct rig_host *host = ctx;
@@ -274,6 +279,11 @@ static void rig_probe(void *ctx, struct crux_node_id src, struct crux_node_id ds
 	if (p == RIG_PAIRS)
 		return;
 	host->probes[p] = (struct rig_probe){true, src, dst};
+	rig_probe_soon(host, p);
+}
+
+static void rig_probe_soon(struct rig_host *host, uint32_t p)
+{
 	rig_at(host->rig, host->rig->now_s + 1e-3 * crux_rng_real(&host->rig->rng),
 	       (struct rig_event){
 		       .kind = RIG_PATHS, .host = host->self, .life = host->life, .value = p});
@@ -337,6 +347,8 @@ static void rig_event_of(void *ctx, const struct crux_daemon_event *event)
 	if (event->kind != CRUX_DAEMON_ORDERED || event->changed)
 		rig->events[event->kind]++;
 	CHECK_NEAR(event->now_s, rig->now_s, 0);
+	if (event->kind == CRUX_DAEMON_ORDERED)
+		rig->t_s[event->job] = event->order->t_s;
 	if (event->kind == CRUX_DAEMON_WARNING)
 		snprintf(rig->warning, sizeof(rig->warning), "%s", event->text);
 	if (event->kind == CRUX_DAEMON_DECIDED) {
@@ -365,8 +377,9 @@ static void rig_up(struct rig *rig, uint32_t h)
 {
 	struct rig_host *host = &rig->hosts[h];
 	struct crux_daemon_options options = rig->options;
-	const struct crux_daemon_calls calls = {host,	    rig_send,  rig_probe,    rig_unprobe,
-						rig_sample, rig_apply, rig_event_of, rig_ecmp_path};
+	const struct crux_daemon_calls calls = {
+		host,	    rig_send,  rig_probe,    rig_unprobe,
+		rig_sample, rig_apply, rig_event_of, rig->asks ? NULL : rig_ecmp_path};
 	struct crux_error err = {.text = ""};
 
 	host->life++;
@@ -412,6 +425,11 @@ static void rig_start_on(struct rig *rig, uint32_t j, uint32_t index)
 	if (!job->started[index])
 		job->start_s[index] = rig->now_s;
 	job->started[index] = true;
+	for (uint32_t p = 0; p < RIG_PAIRS && rig->asks; p++)
+		for (uint32_t f = 0; f < row.n_flows; f++)
+			if (host->probes[p].on && host->probes[p].src.v == flows[f].src_nic.v &&
+			    host->probes[p].dst.v == flows[f].dst_nic.v)
+				rig_probe_soon(host, p); /* it brings new ports */
 	CHECK_U64(crux_daemon_job_start(host->daemon, rig->now_s, &row, &err), CRUX_OK);
 	CHECK_STR(err.text, "");
 	rig_wake(host);
@@ -442,6 +460,11 @@ static void rig_counters(const struct rig *rig, const struct rig_job *job, uint3
 	double moved = k;
 	uint32_t n = job->n_hosts > 1 ? RIG_NICS + 1 : 1;
 
+	if (rig->staged) {
+		double part = job->compute_s / job->n_hosts, done = at - index * part;
+
+		busy = k * part + (done < 0 ? 0 : done < part ? done : part);
+	}
 	if (at > job->compute_s)
 		moved += (at - job->compute_s) / (job->iteration_s - job->compute_s);
 	busy = floor(busy * 1e9 + 0.5) * 1e-9; /* roundings would let it fall */
@@ -476,17 +499,54 @@ static void rig_take_sample(struct rig *rig, struct rig_host *host, uint32_t j)
 		       .kind = RIG_SAMPLE, .host = host->self, .life = host->life, .value = j});
 }
 
+static int rig_compare_ports(const void *a, const void *b)
+{
+	return (int)*(const uint16_t *)a - (int)*(const uint16_t *)b;
+}
+
+/* The ports of all flows of a pair, of jobs that started, and where they lie. */
+static uint32_t rig_asked(struct rig_host *host, const struct rig_probe *probe, uint16_t *ports,
+			  uint32_t *paths)
+{
+	const struct rig *rig = host->rig;
+	struct crux_decider_flow flows[RIG_NICS + 1];
+	uint32_t n = 0, unique = 0;
+
+	for (uint32_t j = 0; j < rig->n_jobs && rig->asks; j++)
+		for (uint32_t i = 0; i < rig->jobs[j].n_hosts; i++) {
+			uint32_t n_flows = rig_flows(&rig->jobs[j], i, flows);
+
+			for (uint32_t f = 0; f < n_flows && rig->jobs[j].started[i]; f++)
+				if (flows[f].src_nic.v == probe->src.v &&
+				    flows[f].dst_nic.v == probe->dst.v)
+					ports[n++] = flows[f].ecmp_port;
+		}
+	qsort(ports, n, sizeof(*ports), rig_compare_ports);
+	for (uint32_t i = 0; i < n; i++)
+		if (!i || ports[i] != ports[i - 1]) {
+			ports[unique] = ports[i];
+			paths[unique++] = rig_ecmp_path(host, probe->src, probe->dst, ports[i]);
+		}
+	return unique;
+}
+
 static void rig_answer(struct rig *rig, struct rig_host *host, uint32_t p)
 {
 	struct crux_link_id links[4 * RIG_WAYS];
 	uint16_t ports[RIG_WAYS];
-	struct crux_decider_pair pair = {.links = links, .ports = ports};
+	uint16_t asked_ports[RIG_JOBS * RIG_HOSTS];
+	uint32_t asked_paths[RIG_JOBS * RIG_HOSTS];
+	struct crux_decider_pair pair = {.links = links,
+					 .ports = ports,
+					 .asked_ports = asked_ports,
+					 .asked_paths = asked_paths};
 
 	if (!host->probes[p].on)
 		return;
 	pair.src_nic = host->probes[p].src;
 	pair.dst_nic = host->probes[p].dst;
 	pair.n = rig_paths(rig, pair.src_nic, pair.dst_nic, links, ports, &pair.hops);
+	pair.n_asked = rig_asked(host, &host->probes[p], asked_ports, asked_paths);
 	if (!rig_ok(rig, crux_daemon_paths(host->daemon, rig->now_s, &pair, NULL)))
 		rig_at(rig, rig->now_s + 1e-3, /* once more */
 		       (struct rig_event){.kind = RIG_PATHS,

@@ -70,6 +70,9 @@ static struct rig *some_rig(uint64_t seed, bool profile)
 	struct rig *rig = rig_make(6 + (uint32_t)(seed % 6), seed, losses[seed % 4]);
 
 	rig->options.profile = profile;
+	rig->asks = seed / 2 % 2;
+	if (seed % 5 == 0)
+		rig->options.decider.policy = "ecmp";
 	rig_begin(rig);
 	some_jobs(rig);
 	return rig;

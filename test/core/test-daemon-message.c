@@ -9,6 +9,8 @@
 
 static struct crux_link_id links[6] = {{0}, {1}, {3}, {0}, {2}, {3}};
 static uint16_t ports[2] = {50001, 50002};
+static uint16_t asked_ports[3] = {50001, 50007, 65535};
+static uint32_t asked_paths[3] = {0, CRUX_NONE, 1};
 static uint32_t numbers[2] = {0, 7};
 static uint32_t hosts[2] = {3, 1};
 static struct crux_decider_pair pairs[1];
@@ -21,7 +23,8 @@ static struct daemon_message sample(enum daemon_type type)
 {
 	struct daemon_message m = {.type = type, .job = -5, .term = 3};
 
-	pairs[0] = (struct crux_decider_pair){{0}, {1}, 2, 3, links, ports};
+	pairs[0] = (struct crux_decider_pair){{0},   {1}, 2,	       3,	   links,
+					      ports, 3,	  asked_ports, asked_paths};
 	flows[0] = (struct crux_decider_flow){
 		.number = 7, .src_nic = {0}, .dst_nic = {1}, .steps = 4, .bytes = 1.5e9};
 	flows[0].n_pre = 2;
@@ -29,7 +32,8 @@ static struct daemon_message sample(enum daemon_type type)
 	flows[0].post[0].v = 77;
 	flows[1] = flows[0];
 	entries[0] = (struct daemon_entry){9, 1, 2, 3, 4, 5, 6, 1};
-	shares[0] = (struct daemon_share){true, true, 1e12, 0.5, 0.25, 2, flows, 0, 1, pairs};
+	shares[0] = (struct daemon_share){true, true,  1e12, 0.5, 0.25, {0, 65535, 7},
+					  2,	flows, 0,    1,	  pairs};
 	shares[1] = (struct daemon_share){.overlap_start = NAN};
 	switch (type) {
 	case DAEMON_BEAT:
@@ -114,15 +118,18 @@ static void there_and_back(void)
 }
 
 /* The sizes of doc/daemon.md: a heartbeat of 20 + 45 an entry (head 3, 17 fields), ORDERS of 43 + 6
- * a flow. */
+ * a flow, SHARE of 15, 37 + 128 of phases, 28 a flow and 4 for each of its 3 links, 20 a pair with
+ * 6 links of 4, 2 ports of 2 and 3 asked ones of 6. */
 static void sizes(void)
 {
 	struct daemon_buffer beat = encoded(DAEMON_BEAT), orders = encoded(DAEMON_ORDERS);
-	struct daemon_buffer done = encoded(DAEMON_DONE);
+	struct daemon_buffer done = encoded(DAEMON_DONE), share = encoded(DAEMON_SHARE);
 
 	CHECK_U64(beat.n, 3 + 17 + 2 * 45);
 	CHECK_U64(orders.n, 11 + 32 + 2 * 6);
 	CHECK_U64(done.n, 11 + 8);
+	CHECK_U64(share.n, 15 + 37 + 128 + 2 * (28 + 3 * 4) + 20 + 6 * 4 + 2 * 2 + 3 * 6);
+	crux_free(share.bytes);
 	crux_free(beat.bytes);
 	crux_free(orders.bytes);
 	crux_free(done.bytes);

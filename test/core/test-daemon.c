@@ -91,6 +91,25 @@ static void measured(void)
 	rig_free(rig);
 }
 
+/* Four hosts compute one after the other, 2.5 ms each of 20: together 10 ms. Phases are 0.31 ms
+ * long and samples 0.2 ms apart; where one host ends and the next begins, three times, at most half
+ * of a phase and a sample is missed. */
+static void staged(void)
+{
+	struct rig *rig = calm_rig(4, true);
+	uint32_t j = rig_job(rig, 4, all, 0.1, 0);
+
+	rig->staged = true;
+	rig->jobs[j].iteration_s = 20e-3;
+	rig->jobs[j].compute_s = 10e-3;
+	rig_run(rig, 3);
+	rig_check(rig);
+	CHECK_U64(rig->events[CRUX_DAEMON_PROFILED], 1);
+	CHECK_NEAR(rig->measured[j].iteration_s, 20e-3, 0.4e-3);
+	CHECK_NEAR(rig->measured[j].compute_s, 10e-3, 3 * 0.26e-3);
+	rig_free(rig);
+}
+
 /* Nothing moves or computes on the leader's host: another finds the iterations. */
 static void no_signal(void)
 {
@@ -171,6 +190,54 @@ static void paths_again(void)
 	CHECK(rig->events[CRUX_DAEMON_DECIDED] >= 2);
 	rig_check(rig);
 	rig_free(rig);
+}
+
+/* Switches' hash is not known: ports that were asked for say where the flows of ecmp lie. Port
+ * 50000 + 31 job + 7 index + c takes way port mod 3. A job that comes later on the same pairs has
+ * its ports asked for too; the first one, whose ports lie where they did, is not spoken of. */
+static void asked_ports(void)
+{
+	struct rig *rig = rig_make(8, 1, 0), *hash = rig_make(8, 1, 0);
+	const struct daemon_known *known;
+	struct daemon_message m;
+	uint32_t flows = 0;
+
+	rig->asks = true;
+	for (int k = 0; k < 2; k++) {
+		struct rig *one = k ? hash : rig;
+
+		one->options.profile = false;
+		one->options.decider.policy = "ecmp";
+		rig_begin(one);
+		rig_job(one, 8, all, 0.1, 0);
+		rig_job(one, 8, all, 1, 0);
+		one->jobs[1].bytes = one->jobs[0].bytes;
+		rig_run(one, 0.9);
+		CHECK_U64(one->events[CRUX_DAEMON_DECIDED], 1);
+		rig_run(one, 2);
+		rig_check(one);
+	}
+	known = daemon_find_known(rig->hosts[0].daemon, 0, NULL);
+	CHECK_U64(known->report_id & DAEMON_MOST, 1); /* reported once */
+	for (int64_t j = 0; j < 2; j++) {
+		CHECK_NEAR(rig->t_s[j], hash->t_s[j], 0);
+		known = daemon_find_known(rig->hosts[0].daemon, j, NULL);
+		CHECK_U64(daemon_decode(known->report, known->report_n, &m, NULL), CRUX_OK);
+		for (uint32_t h = 0; h < m.report.n_hosts; h++)
+			for (uint32_t p = 0; p < m.report.shares[h].n_pairs; p++) {
+				const struct crux_decider_pair *pair = &m.report.shares[h].pairs[p];
+				uint32_t port = 50000 + 31 * (uint32_t)j + 7 * h + p;
+
+				CHECK_U64(pair->n_asked, 1);
+				CHECK_U64(pair->asked_ports[0], port);
+				CHECK_U64(pair->asked_paths[0], pair->n == 1 ? 0 : port % 3);
+				flows++;
+			}
+		daemon_message_free(&m);
+	}
+	CHECK_U64(flows, 2 * 8 * RIG_NICS);
+	rig_free(rig);
+	rig_free(hash);
 }
 
 /* One host, no flows to others: decided as any; a cluster of one host, too. */
@@ -413,8 +480,9 @@ static enum crux_status life(struct crux_error *err)
 {
 	const struct crux_daemon_options options = options_of(1);
 	static const struct crux_link_id links[2] = {{0}, {3}};
-	static const uint16_t port = 50000;
-	const struct crux_decider_pair pair = {{0}, {1}, 1, 2, links, &port};
+	static const uint16_t port = 50000, own = 0;
+	static const uint32_t path = 0;
+	const struct crux_decider_pair pair = {{0}, {1}, 1, 2, links, &port, 1, &own, &path};
 	const struct crux_decider_flow flow = {
 		.src_nic = {0}, .dst_nic = {1}, .steps = 1, .bytes = 10};
 	const struct crux_daemon_job job = {
@@ -452,10 +520,12 @@ int main(void)
 {
 	RUN(declared);
 	RUN(measured);
+	RUN(staged);
 	RUN(no_signal);
 	RUN(timeout);
 	RUN(settling);
 	RUN(paths_again);
+	RUN(asked_ports);
 	RUN(alone);
 	RUN(ends_early);
 	RUN(late_start);

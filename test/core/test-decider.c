@@ -49,8 +49,12 @@ static void make_pair(struct world *w, const struct crux_flow *flow)
 						    CRUX_ENTROPY_FIRST, &pair->ports[i], NULL),
 			  CRUX_OK);
 	}
-	pair->row = (struct crux_decider_pair){flow->src_nic, flow->dst_nic, set->n,
-					       hops,	      pair->links,   pair->ports};
+	pair->row = (struct crux_decider_pair){.src_nic = flow->src_nic,
+					       .dst_nic = flow->dst_nic,
+					       .n = set->n,
+					       .hops = hops,
+					       .links = pair->links,
+					       .ports = pair->ports};
 }
 
 static bool has_pair(const struct world *w, const struct crux_flow *flow)
@@ -287,7 +291,8 @@ static const double small_bps[6] = {8e9, 8e9, 8e9, 8e9, 8e9, 8e9};
 static const bool small_network[6] = {true, true, true, true, true, true};
 static const struct crux_link_id small_links[6] = {{0}, {1}, {3}, {0}, {2}, {3}};
 static const uint16_t small_ports[2] = {50001, 50002};
-static const struct crux_decider_pair small_pair = {{0}, {1}, 2, 3, small_links, small_ports};
+static const struct crux_decider_pair small_pair = {
+	.dst_nic = {1}, .n = 2, .hops = 3, .links = small_links, .ports = small_ports};
 
 static struct crux_decider_flow small_flow(uint32_t number, double bytes)
 {
@@ -456,7 +461,8 @@ static void two_ports(void)
 {
 	static const struct crux_link_id links[9] = {{0}, {1}, {3}, {4}, {1}, {3}, {0}, {2}, {3}};
 	static const uint16_t path_ports[3] = {50001, 50002, 50003};
-	const struct crux_decider_pair pair = {{0}, {1}, 3, 3, links, path_ports};
+	const struct crux_decider_pair pair = {
+		.dst_nic = {1}, .n = 3, .hops = 3, .links = links, .ports = path_ports};
 	const struct crux_decider_flow flows[2] = {small_flow(0, 1e9), small_flow(1, 1e9)};
 	const struct crux_decider_job job = small_job(7, flows, 2);
 	struct crux_decider *d = small("crux");
@@ -470,6 +476,196 @@ static void two_ports(void)
 	o = decide(d, true, 1);
 	CHECK(o && o->ports[0] == 60000 && o->ports[1] == 50003);
 	crux_decider_destroy(d);
+}
+
+/* What was asked for wins over the hash (of which 60001 takes way 1), says where the flows of ecmp
+ * lie, and is kept while the paths stay. */
+static void asked(void)
+{
+	static const uint16_t asked_ports[2] = {60000, 60001}, other_port = 60012;
+	static const uint32_t asked_paths[2] = {1, 0}, other_path = 1, none = CRUX_NONE;
+	const struct crux_decider_flow flows[3] = {small_flow(0, 1e9), small_flow(1, 1e9),
+						   small_flow(12, 1e9)};
+	const struct crux_decider_job job = small_job(7, flows, 3);
+	struct crux_decider_pair pair = small_pair;
+	const struct crux_decider_order *o;
+	struct crux_decider *d = small("crux");
+
+	/* Flows of the same size go round the ways, the first on way 0, whatever their ports. */
+	pair.n_asked = 2;
+	pair.asked_ports = asked_ports;
+	pair.asked_paths = asked_paths;
+	CHECK_U64(crux_decider_paths(d, &pair, NULL), CRUX_OK);
+	CHECK_U64(crux_decider_report(d, &job, NULL), CRUX_OK);
+	o = decide(d, true, 1);
+	CHECK(o && o->ports[0] == 50001 && o->ports[1] == 50002 && o->ports[2] == 50001);
+	crux_decider_destroy(d);
+	/* Of ecmp: 60000 and 60012 on way 1, 60001 on way 0: 3e9 bytes on link 0. Where way 0 is
+	 * links of 1 Gbit/s: 60001 alone there takes 8 s; if all lay there it would be 24 s. */
+	for (int known = 0; known < 3; known++) {
+		double bps[6] = {8e9, 1e9, 8e9, 8e9, 8e9, 8e9};
+		struct crux_decider_options options = {.policy = "ecmp",
+						       .n_links = 6,
+						       .link_bps = bps,
+						       .link_is_network = small_network};
+
+		crux_options_default(&options.decide);
+		CHECK_U64(crux_decider_create(&options, &d, NULL), CRUX_OK);
+		CHECK_U64(crux_decider_report(d, &job, NULL), CRUX_OK);
+		pair.n_asked = 2;
+		pair.asked_ports = asked_ports;
+		pair.asked_paths = asked_paths;
+		CHECK_U64(crux_decider_paths(d, &pair, NULL), CRUX_OK);
+		pair.n_asked = 1; /* another job's leader reports the pair: 60012 alone */
+		pair.asked_ports = &other_port;
+		pair.asked_paths = known ? &other_path : &none;
+		CHECK_U64(crux_decider_paths(d, &pair, NULL), CRUX_OK);
+		if (known == 2) { /* other paths: way 1 alone, all that was asked for is void */
+			struct crux_decider_pair one = small_pair;
+
+			one.n = 1;
+			one.links = small_links + 3;
+			CHECK_U64(crux_decider_paths(d, &one, NULL), CRUX_OK);
+			CHECK_U64(crux_decider_paths(d, &pair, NULL), CRUX_OK);
+		}
+		o = decide(d, false, 1);
+		CHECK(o && o->ports[0] == 60000 && o->ports[1] == 60001 && o->ports[2] == 60012);
+		/* 60001 on way 0, and 60012 where nothing is known; then 60000 and 60001. */
+		CHECK_NEAR(o ? o->t_s : 0, known == 1 ? 8 : 16, 1e-12);
+		crux_decider_destroy(d);
+	}
+}
+
+/* ---------------------------------------------------------------- jobs that are alike */
+
+/* The decision of the world's jobs with each number off by up to `noise`; all flows of a job by as
+ * much, or each by itself. */
+static void decide_noisy(struct world *w, double noise, bool each, uint64_t seed, uint32_t *rank)
+{
+	const struct crux_decider_order *orders = NULL;
+	struct crux_decider *d = NULL;
+	struct crux_rng rng;
+	uint32_t n = 0;
+
+	crux_rng_init(&rng, seed, 3);
+	CHECK_U64(crux_decider_create(&w->options, &d, NULL), CRUX_OK);
+#define NOISY(x) ((x) * (1 + noise * (2 * crux_rng_real(&rng) - 1)))
+	for (uint32_t j = 0; j < w->scn->n_jobs; j++) {
+		const struct crux_problem_job *job = &w->scn->problem.jobs[j];
+		double off = NOISY(1);
+
+		w->jobs[j].flop = NOISY(job->flop);
+		w->jobs[j].compute_s = NOISY(job->compute_s);
+		w->jobs[j].overlap_start = fmin(1, NOISY(job->overlap_start));
+		w->jobs[j].iteration_s = NOISY(2 * job->compute_s);
+		for (uint32_t f = job->first_flow; f < job->first_flow + job->n_flows; f++)
+			w->flows[f].bytes =
+				(each ? NOISY(1) : off) * (double)w->scn->problem.flows[f].bytes;
+	}
+#undef NOISY
+	report_all(d, w, &rng);
+	CHECK_U64(crux_decider_decide(d, path_of_port, w, &orders, &n, NULL), CRUX_OK);
+	CHECK_U64(n, w->scn->n_jobs);
+	for (uint32_t j = 0; j < n; j++)
+		rank[j] = orders[j].rank;
+	crux_decider_destroy(d);
+}
+
+/* Groups of identical jobs, whose values lie far from each other's: with noise of 1 %, two of a
+ * group differ by 2 % at most, and are served in the order of the exact numbers, that of ids. With
+ * alike = 0 they are not: 6 jobs in 3 pairs come in the order of ids by chance in 1 of 8. Where
+ * ECMP puts flows of jobs on links of their own, equal ones are compared with each other only if
+ * all flows of a job are off by as much. */
+static void noise(void)
+{
+	static const char *const names[] = {"crux", "crux-pa", "sincronia", "varys"};
+	struct world w;
+
+	if (!world_make(&w, "testbed:oversub=4", "gpt:16,gpt:16,bert:8,bert:8,resnet:16,resnet:16"))
+		return;
+	for (size_t p = 0; p < sizeof(names) / sizeof(names[0]); p++) {
+		uint32_t want[6], rank[6], other = 0;
+
+		w.options.policy = names[p];
+		w.options.alike = 0;
+		decide_noisy(&w, 0, false, 0, want);
+		for (uint64_t seed = 0; seed < 200; seed++) {
+			w.options.alike = 0.03;
+			decide_noisy(&w, 0.01, !p, seed, rank);
+			for (uint32_t j = 0; j < 6; j++)
+				CHECK_U64(rank[j], want[j]);
+			w.options.alike = 0;
+			decide_noisy(&w, 0.01, !p, seed, rank);
+			other += !!memcmp(rank, want, sizeof(rank));
+		}
+		printf("%s: with alike = 0, %u of 200 in another order\n", names[p], other);
+		CHECK(other > 50);
+	}
+	world_free(&w);
+}
+
+/* Jobs 1 and 2 on the same links; the second's work larger by 2.5 % joins, by 5 % does not. A
+ * third, 5 % above the first, does not join by way of the second, and is served first. */
+static void apart(void)
+{
+	const struct crux_decider_flow flows[2] = {small_flow(0, 1e9), small_flow(1, 1e9)};
+	struct crux_decider_flow other[2] = {small_flow(0, 1e9), small_flow(1, 1e9)};
+	struct crux_decider_job a = small_job(1, flows, 2), b = small_job(2, other, 2);
+	struct crux_decider_job c = small_job(3, flows, 2);
+	struct crux_decider_options options = {.policy = "crux",
+					       .n_links = 6,
+					       .link_bps = small_bps,
+					       .link_is_network = small_network,
+					       .alike = 0.03};
+	struct crux_decider *d = NULL;
+	const struct crux_decider_order *o;
+
+	crux_options_default(&options.decide);
+	CHECK_U64(crux_decider_create(&options, &d, NULL), CRUX_OK);
+	CHECK_U64(crux_decider_paths(d, &small_pair, NULL), CRUX_OK);
+	CHECK_U64(crux_decider_report(d, &a, NULL), CRUX_OK);
+#define JOINS(field, value, joins)                                                                 \
+	do {                                                                                       \
+		const __typeof__(field) old_ = field;                                              \
+		field = (value);                                                                   \
+		CHECK_U64(crux_decider_report(d, &b, NULL), CRUX_OK);                              \
+		o = decide(d, true, 2);                                                            \
+		CHECK_U64(o &&o[0].intensity == o[1].intensity, joins);                            \
+		field = old_;                                                                      \
+	} while (0)
+	JOINS(b.flop, 1.025e12, true);
+	JOINS(b.flop, 1.05e12, false);
+	b.flop = 1.025e12; /* of another intensity, unless it counts as job 1 */
+	JOINS(b.compute_s, 1.05, false);
+	JOINS(b.overlap_start, 0.98, true);
+	JOINS(b.overlap_start, 0.95, false);
+	JOINS(b.iteration_s, 5.3, false);
+	JOINS(b.iteration_s, 0, false);
+	JOINS(other[1].steps, 2, false);
+	JOINS(other[1].bytes, 0.9e9, false);
+	JOINS(b.n_flows, 1, false);
+	/* As many bytes in all, otherwise spread: all values but those of the flows are job 1's. */
+	other[0].bytes = 0.5e9;
+	JOINS(other[1].bytes, 1.5e9, true);
+	CHECK_NEAR(o ? o[1].t_s : 0, 2, 1e-9); /* link 0; each 1e9 B a way for job 1: the same */
+	other[0].bytes = 1e9;
+	CHECK_U64(crux_decider_report(d, &b, NULL), CRUX_OK);
+	c.flop = 1.05e12;
+	CHECK_U64(crux_decider_report(d, &c, NULL), CRUX_OK);
+	o = decide(d, true, 3);
+	CHECK(o && o[2].rank == 0 && o[0].rank == 1 && o[1].rank == 2);
+	CHECK_NEAR(o ? o[1].intensity : 0, o ? o[0].intensity : 1, 0);
+	c.gpus = 2; /* GPUs do not change intensity, but make another job of it */
+	c.flop = 1e12;
+	CHECK_U64(crux_decider_report(d, &c, NULL), CRUX_OK);
+	CHECK_U64(crux_decider_done(d, 1, NULL), CRUX_OK);
+	o = decide(d, true, 2);
+	CHECK(o && o[0].rank == 0); /* 1.025e12 */
+	crux_decider_destroy(d);
+	options.alike = 0.6;
+	CHECK_U64(crux_decider_create(&options, &d, NULL), CRUX_RANGE);
+	options.alike = NAN;
+	CHECK_U64(crux_decider_create(&options, &d, NULL), CRUX_RANGE);
 }
 
 static void refused_job(struct crux_decider *d, struct crux_decider_job job, enum crux_status want,
@@ -488,6 +684,8 @@ static void refused(void)
 	struct crux_decider_flow flows[2] = {small_flow(0, 1), small_flow(1, 1)};
 	struct crux_decider_job job = small_job(7, flows, 2);
 	struct crux_decider_options options = {.policy = "crux"};
+	static const uint16_t asked_ports[2] = {50000, 50000};
+	static const uint32_t asked_paths[3] = {2, CRUX_NONE, 1};
 	struct crux_decider_pair pair = small_pair;
 	struct crux_error err = {.text = ""};
 
@@ -518,6 +716,15 @@ static void refused(void)
 	pair = small_pair;
 	pair.dst_nic.v = CRUX_NONE;
 	CHECK_U64(crux_decider_paths(d, &pair, &err), CRUX_INVALID);
+	pair = small_pair;
+	pair.n_asked = 2;
+	pair.asked_ports = asked_ports;
+	pair.asked_paths = asked_paths;
+	CHECK_U64(crux_decider_paths(d, &pair, &err), CRUX_NOT_FOUND);
+	CHECK_HAS(err.text, "port 50000 takes path 2 of 2");
+	pair.asked_paths = asked_paths + 1;
+	CHECK_U64(crux_decider_paths(d, &pair, &err), CRUX_INVALID);
+	CHECK_HAS(err.text, "asked port 50000 after 50000");
 	crux_decider_destroy(d);
 	CHECK_U64(crux_decider_create(&options, &d, &err), CRUX_RANGE); /* 0 levels */
 	crux_options_default(&options.decide);
@@ -536,19 +743,27 @@ static enum crux_status whole(struct crux_error *err)
 					       .n_links = 6,
 					       .link_bps = small_bps,
 					       .link_is_network = small_network};
+	static const uint16_t asked_ports[2] = {60000, 60001};
+	static const uint32_t asked_paths[2] = {1, 0};
+	struct crux_decider_pair pair = small_pair;
 	const struct crux_decider_order *orders;
 	struct crux_decider *d = NULL;
 	enum crux_status status;
 	uint32_t n;
 
+	pair.n_asked = 2;
+	pair.asked_ports = asked_ports;
+	pair.asked_paths = asked_paths;
 	crux_options_default(&options.decide);
 	status = crux_decider_create(&options, &d, err);
 	if (!status)
 		status = crux_decider_report(d, &job, err);
 	if (!status)
-		status = crux_decider_paths(d, &small_pair, err);
+		status = crux_decider_paths(d, &pair, err);
 	if (!status)
 		status = crux_decider_report(d, &more, err);
+	if (!status)
+		status = crux_decider_paths(d, &pair, err);
 	if (!status)
 		status = crux_decider_decide(d, NULL, NULL, &orders, &n, err);
 	if (!status)
@@ -570,6 +785,9 @@ int main(void)
 	RUN(rounding);
 	RUN(waiting);
 	RUN(two_ports);
+	RUN(asked);
+	RUN(noise);
+	RUN(apart);
 	RUN(refused);
 	RUN(memory);
 	return DONE();
