@@ -341,7 +341,6 @@ CruxOperation::Decided(Ptr<const CruxDaemon> daemon, const crux_daemon_event& ev
     decision.decided = event.now_s;
     decision.inForce = NAN;
     decision.trigger = event.text ? event.text : "";
-    decision.keepsPaths = daemon->GetPolicy() == "ecmp";
     m_decisions.push_back(decision);
 }
 
@@ -376,10 +375,6 @@ CruxOperation::AddTrueLinks(const crux_decider_order* order)
     if (profile == m_profiles.end())
     {
         return;
-    }
-    if (m_decisions.back().keepsPaths)
-    {
-        return; // nobody looked on which path the flows are
     }
     profile->linkSeconds = order->t_s;
     profile->intensity = order->intensity;

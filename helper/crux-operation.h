@@ -67,7 +67,6 @@ struct CruxOpDecision
     double inForce{0};               //!< s; NAN: never
     uint32_t changed{0};             //!< jobs with new orders
     std::string trigger;             //!< for people
-    bool keepsPaths{false};          //!< the policy leaves paths to ECMP, and knows them not
     std::vector<CruxOpOrder> orders; //!< of its jobs
 };
 

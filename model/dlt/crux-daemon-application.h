@@ -152,6 +152,7 @@ class CruxDaemon : public Application
     void Tick();                                                     //!< time goes by
     void Schedule();                                                 //!< the next Tick
     void Sample(int64_t job);                                        //!< read counters
+    void ProbePair(crux_node_id src, crux_node_id dst);              //!< and its flows' ports
     void CableChanged();                                             //!< of a NIC here
     void Must(crux_status status, const crux_error& error) const;    //!< only memory can fail
 
@@ -187,6 +188,7 @@ class CruxDaemon : public Application
     uint32_t m_orders{10};     //!< attribute SampledOrders
     uint64_t m_seed{1};        //!< attribute
     double m_fairness{0};      //!< attribute
+    double m_alike{0.03};      //!< attribute
     std::string m_reserved;    //!< attribute
     bool m_profile{true};      //!< attribute
     uint32_t m_iterations{10}; //!< attribute ProfileIterations
