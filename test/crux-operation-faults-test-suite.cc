@@ -103,6 +103,38 @@ class DeathCase : public TestCase
     double m_back;              //!< s
 };
 
+/// A job comes to a host whose daemon is dead.
+class OrphanCase : public TestCase
+{
+  public:
+    OrphanCase()
+        : TestCase("a job comes to a host whose daemon is dead")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        Setup setup = Quick();
+        // Both BERT are on hosts 2 and 8, each with NICs of its own: the late one's pairs are new.
+        setup.jobs = "gpt:32:100,bert:8:65,bert:8:60:arrival=0.02";
+        setup.faults = "daemon:h2@0.0145";
+        Trial live(setup);
+        live.Live();
+        NS_TEST_ASSERT_MSG_EQ(live.status, CRUX_OK, live.error.text);
+        NS_TEST_ASSERT_MSG_EQ(live.rows[2].size(), 60, "iterations of the late job");
+        const CruxOpDecision* last = live.LastPlan(3);
+        NS_TEST_ASSERT_MSG_EQ((last != nullptr), true, "a plan has all jobs");
+        NS_TEST_ASSERT_MSG_GT(last->decided, 0.02, "when");
+        NS_TEST_ASSERT_MSG_EQ(std::isfinite(last->inForce), true, "it is in force");
+        NS_TEST_ASSERT_MSG_EQ(FaultOf(live, *last, {2}), "", "the plan");
+        for (const auto& paths : live.operation->GetPaths())
+        {
+            NS_TEST_ASSERT_MSG_GT(paths.n, 0, "the host answers probes");
+        }
+    }
+};
+
 /// A host dies: its jobs cannot go on, the others do.
 class HostCase : public TestCase
 {
@@ -408,6 +440,7 @@ class OperationFaultsSuite : public TestSuite
             AddTestCase(new DeathCase("two hosts, " + when, {0, 1}, at, 0), EXTENSIVE);
             AddTestCase(new DeathCase("back after 6 ms, " + when, {0, 2}, at, at + 6e-3), speed);
         }
+        AddTestCase(new OrphanCase, QUICK);
         AddTestCase(new HostCase, QUICK);
         AddTestCase(new FailCase, EXTENSIVE);
         AddTestCase(new LossCase(0.1, 1), QUICK);

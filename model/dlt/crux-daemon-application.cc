@@ -78,12 +78,6 @@ CruxDaemon::GetTypeId()
                           DoubleValue(0),
                           MakeDoubleAccessor(&CruxDaemon::m_fairness),
                           MakeDoubleChecker<double>(0, 1))
-            .AddAttribute("Alike",
-                          "Share by which the measurements of two jobs may differ that count as "
-                          "the same, 0 (off) to 0.5.",
-                          DoubleValue(0.03),
-                          MakeDoubleAccessor(&CruxDaemon::m_alike),
-                          MakeDoubleChecker<double>(0, 0.5))
             .AddAttribute("Reserved",
                           "Classes that jobs do not get: standard (7 control, 6 profiling, 0 other "
                           "traffic) or none.",
@@ -211,7 +205,6 @@ CruxDaemon::Options() const
     options.sample_s = m_sampleInterval.GetSeconds();
     options.profile_timeout_s = m_profileTimeout.GetSeconds();
     options.decider.policy = m_policy.c_str();
-    options.decider.alike = m_alike;
     options.decider.decide.levels = m_levels;
     options.decider.decide.sampled_orders = m_orders;
     options.decider.decide.seed = m_seed;
@@ -233,6 +226,15 @@ CruxDaemon::StartApplication()
     {
         m_roce->GetNic(nic)->AddLinkChangeCallback(MakeCallback(&CruxDaemon::CableChanged, this));
     }
+    if (!m_prober)
+    {
+        m_prober = CreateObject<CruxProber>();
+    }
+    m_prober->Setup(m_roce,
+                    m_cluster->topology,
+                    m_cluster->router,
+                    m_cluster->classes.control,
+                    MakeCallback(&CruxDaemon::PathsKnown, this));
     m_ready = true;
     if (!m_killed)
     {
@@ -255,10 +257,6 @@ CruxDaemon::Revive()
     {
         return;
     }
-    if (!m_prober)
-    {
-        m_prober = CreateObject<CruxProber>();
-    }
     const crux_daemon_options options = Options();
     crux_daemon_calls calls{};
     calls.ctx = this;
@@ -273,11 +271,6 @@ CruxDaemon::Revive()
     calls.ecmp_path = mode.Get() == CruxProber::HASH ? &CruxDaemon::CallEcmpPath : nullptr;
     Must(crux_daemon_create(&options, &calls, &m_daemon, &error), error);
     m_incarnation++;
-    m_prober->Setup(m_roce,
-                    m_cluster->topology,
-                    m_cluster->router,
-                    m_cluster->classes.control,
-                    MakeCallback(&CruxDaemon::PathsKnown, this));
     m_roce->SetDatagramCallback(KIND_CONTROL, MakeCallback(&CruxDaemon::Received, this));
     Must(crux_daemon_begin(m_daemon, NowSeconds(), &error), error);
     Schedule();
@@ -434,32 +427,7 @@ CruxDaemon::JobStarted(Ptr<const DltJob> job)
     facts.flows = mine.facts.flows.data();
     mine.started = true;
     Must(crux_daemon_job_start(m_daemon, NowSeconds(), &facts, &error), error);
-    // Pairs that were looked after before have new ports.
-    for (const auto& flow : mine.facts.flows)
-    {
-        if (flow.src_nic.v != CRUX_NONE)
-        {
-            ProbePair(flow.src_nic, flow.dst_nic);
-        }
-    }
     Schedule();
-}
-
-void
-CruxDaemon::ProbePair(crux_node_id src, crux_node_id dst)
-{
-    std::set<uint16_t> ports;
-    for (const auto& [id, job] : m_jobs)
-    {
-        for (const auto& flow : job.facts.flows)
-        {
-            if (job.started && flow.src_nic.v == src.v && flow.dst_nic.v == dst.v)
-            {
-                ports.insert(flow.ecmp_port);
-            }
-        }
-    }
-    m_prober->Probe(src, m_cluster->nicNumbers.at(src.v), dst, ports);
 }
 
 void
@@ -513,9 +481,6 @@ CruxDaemon::PathsKnown(const CruxPaths& paths)
     pair.hops = paths.hops;
     pair.links = paths.links.data();
     pair.ports = paths.ports.data();
-    pair.n_asked = static_cast<uint32_t>(paths.askedPorts.size());
-    pair.asked_ports = paths.askedPorts.data();
-    pair.asked_paths = paths.askedPaths.data();
     Must(crux_daemon_paths(m_daemon, NowSeconds(), &pair, &error), error);
     Schedule();
 }
@@ -588,7 +553,8 @@ CruxDaemon::CallSend(void* ctx, uint32_t dst, const uint8_t* bytes, size_t n)
 void
 CruxDaemon::CallProbe(void* ctx, crux_node_id src, crux_node_id dst)
 {
-    static_cast<CruxDaemon*>(ctx)->ProbePair(src, dst);
+    auto* self = static_cast<CruxDaemon*>(ctx);
+    self->m_prober->Probe(src, self->m_cluster->nicNumbers.at(src.v), dst);
 }
 
 void

@@ -116,6 +116,14 @@ void
 CruxProber::DoDispose()
 {
     Stop();
+    if (m_host)
+    {
+        for (uint16_t kind : {KIND_PROBE, KIND_ANSWER})
+        {
+            m_host->SetDatagramCallback(kind, RoceHost::DatagramCallback());
+        }
+    }
+    m_host = nullptr;
     Object::DoDispose();
 }
 
@@ -153,27 +161,22 @@ CruxProber::Clear(Pair& pair)
 }
 
 void
-CruxProber::Probe(crux_node_id src, uint32_t nic, crux_node_id dst, const std::set<uint16_t>& ports)
+CruxProber::Probe(crux_node_id src, uint32_t nic, crux_node_id dst)
 {
     const Key key(src.v, dst.v);
     auto [it, fresh] = m_pairs.try_emplace(key);
-    Pair& pair = it->second;
-    // What was asked for before may have ended: only those of now are asked for again.
-    const bool news =
-        !std::includes(pair.flows.begin(), pair.flows.end(), ports.begin(), ports.end());
-    pair.flows = ports;
-    if (!m_host || !(fresh || (news && m_mode == PROBE)))
+    if (!fresh || !m_host)
     {
         return;
     }
-    pair.nic = nic;
-    pair.dstIp = crux_topology_address(m_topology, dst);
+    it->second.nic = nic;
+    it->second.dstIp = crux_topology_address(m_topology, dst);
     if (m_mode == HASH)
     {
         m_events[key] = Simulator::ScheduleNow(&CruxProber::Compute, this, key);
         return;
     }
-    Begin(key, pair);
+    Begin(key, it->second);
 }
 
 void
@@ -211,14 +214,6 @@ CruxProber::Stop()
     }
     m_pairs.clear();
     m_events.clear();
-    if (m_host)
-    {
-        for (uint16_t kind : {KIND_PROBE, KIND_ANSWER})
-        {
-            m_host->SetDatagramCallback(kind, RoceHost::DatagramCallback());
-        }
-    }
-    m_host = nullptr;
 }
 
 uint64_t
@@ -244,11 +239,6 @@ CruxProber::Begin(const Key& key, Pair& pair)
     // Each pair tries ports in an order of its own, and another one when it is probed again.
     options.seed = crux_mix64(
         m_seed ^ crux_mix64(static_cast<uint64_t>(key.first) << 32 | key.second) ^ pair.repeat);
-    std::set<uint16_t> asked(pair.flows);
-    asked.insert(pair.stood.begin(), pair.stood.end());
-    pair.asked.assign(asked.begin(), asked.end());
-    options.n_asked = static_cast<uint32_t>(pair.asked.size());
-    options.asked_ports = pair.asked.data();
     Clear(pair);
     crux_status status = crux_probing_create(&options, NowSeconds(), &pair.probing, &error);
     NS_ABORT_MSG_IF(status != CRUX_OK, "CruxProber: " << error.text);
@@ -301,46 +291,6 @@ CruxProber::Schedule(const Key& key, Pair& pair)
 }
 
 void
-CruxProber::ReadAsked(Pair& pair, CruxPaths* paths)
-{
-    std::vector<bool> kept(paths->n, false);
-    if (paths->n == 0)
-    {
-        return; // what was known stays
-    }
-    for (uint32_t i = 0; i < pair.asked.size(); i++)
-    {
-        const uint16_t port = pair.asked[i];
-        const uint32_t path = crux_probing_asked(pair.probing, i);
-        const auto& stood = pair.stood;
-        if (pair.flows.count(port))
-        {
-            paths->askedPorts.push_back(port);
-            paths->askedPaths.push_back(path);
-        }
-        if (path == CRUX_NONE)
-        {
-            // Looked after as one that was given up: when it answers the pair is probed again.
-            auto [it, fresh] = pair.watched.try_emplace(port);
-            it->second.losses = fresh ? 2 : it->second.losses;
-            continue;
-        }
-        Watched& watched = pair.watched[port];
-        watched = Watched();
-        for (uint32_t hop = 0; hop < paths->hops; hop++)
-        {
-            watched.links.push_back(paths->links[path * paths->hops + hop].v);
-        }
-        if (!kept[path] && std::find(stood.begin(), stood.end(), port) != stood.end())
-        {
-            paths->ports[path] = port;
-            kept[path] = true;
-        }
-    }
-    pair.stood = paths->ports;
-}
-
-void
 CruxProber::Finish(const Key& key, Pair& pair)
 {
     CruxPaths paths;
@@ -359,7 +309,6 @@ CruxProber::Finish(const Key& key, Pair& pair)
             watched.links.push_back(path.links[hop].v);
         }
     }
-    ReadAsked(pair, &paths);
     paths.counters = crux_probing_counters(pair.probing);
     paths.limited = crux_probing_state(pair.probing) == CRUX_PROBING_LIMIT;
     paths.repeat = pair.repeat++;
