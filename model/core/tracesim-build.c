@@ -60,8 +60,8 @@ static void leave(struct crux_tracesim *s, struct tjob *job)
 {
 	struct job_state *n = &job->now;
 
-	if (n->computing && s->now > n->compute_start)
-		job->sums.compute += s->now - n->compute_start;
+	if (n->computing && s->now > n->start)
+		job->sums.compute += s->now - n->start;
 	n->computing = n->communicating = false;
 	job->leaving = false;
 	job->alive = false;

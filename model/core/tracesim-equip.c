@@ -43,9 +43,7 @@ void part_save(struct crux_tracesim *s, struct part *p)
 			flow->carry = moved(s, g, p->time);
 			flow->phase = g->phase;
 			flow->left = group_left(g, p->time);
-			flow->timer = p->timers.at[flow->group] == CRUX_NONE
-					      ? NEVER
-					      : p->timers.time[flow->group];
+			flow->timer = timers_time(&p->timers, flow->group);
 			for (uint32_t i = 0; bytes && i < flow->n_hops; i++) {
 				uint32_t link = job->hops[flow->hop + i].link;
 
@@ -63,7 +61,6 @@ static size_t layout(struct part *p, char *base)
 	p->groups = lay(base, &used, q, sizeof(*p->groups));
 	p->timers.heap = lay(base, &used, items, sizeof(*p->timers.heap));
 	p->timers.at = lay(base, &used, items, sizeof(*p->timers.at));
-	p->timers.time = lay(base, &used, items, sizeof(*p->timers.time));
 	p->has_begun = lay(base, &used, j, sizeof(*p->has_begun));
 	p->repeat.jobs = lay(base, &used, j, sizeof(*p->repeat.jobs));
 	p->repeat.sums = lay(base, &used, j, sizeof(*p->repeat.sums));

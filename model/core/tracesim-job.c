@@ -195,8 +195,8 @@ enum crux_status crux_tracesim_stats(struct crux_tracesim *s, uint32_t handle,
 	if (job->part)
 		add_groups(s, job, bytes);
 	compute = job->sums.compute;
-	if (job->now.computing && s->now > job->now.compute_start)
-		compute += s->now - job->now.compute_start;
+	if (job->now.computing && s->now > job->now.start)
+		compute += s->now - job->now.start;
 	*out = (struct crux_tracesim_stats){
 		.start_s = (double)job->born * s->tick_s,
 		.end_s = job->ended == NEVER ? NAN : (double)job->ended * s->tick_s,

@@ -5,57 +5,66 @@
  */
 #include "tracesim-private.h"
 
-static bool before(const struct timers *t, uint32_t a, uint32_t b)
+static bool before(struct timer a, struct timer b)
 {
-	return t->time[a] < t->time[b] || (t->time[a] == t->time[b] && a < b);
+	return a.time < b.time || (a.time == b.time && a.item < b.item);
 }
 
-static void put(struct timers *t, uint32_t i, uint32_t item)
+static void put(struct timers *t, uint32_t i, struct timer timer)
 {
-	t->heap[i] = item;
-	t->at[item] = i;
+	t->heap[i] = timer;
+	t->at[timer.item] = i;
 }
 
-static void settle(struct timers *t, uint32_t i, uint32_t item)
+static void settle(struct timers *t, uint32_t i, struct timer timer)
 {
-	for (; i && before(t, item, t->heap[(i - 1) / 2]); i = (i - 1) / 2)
-		put(t, i, t->heap[(i - 1) / 2]);
-	for (uint32_t child; (child = 2 * i + 1) < t->n; i = child) {
-		if (child + 1 < t->n && before(t, t->heap[child + 1], t->heap[child]))
-			child++;
-		if (!before(t, t->heap[child], item))
+	for (; i && before(timer, t->heap[(i - 1) / 4]); i = (i - 1) / 4)
+		put(t, i, t->heap[(i - 1) / 4]);
+	for (uint32_t first; (first = 4 * i + 1) < t->n;) {
+		uint32_t end = first + 4 < t->n ? first + 4 : t->n, least = first;
+
+		for (uint32_t child = first + 1; child < end; child++)
+			if (before(t->heap[child], t->heap[least]))
+				least = child;
+		if (!before(t->heap[least], timer))
 			break;
-		put(t, i, t->heap[child]);
+		put(t, i, t->heap[least]);
+		i = least;
 	}
-	put(t, i, item);
+	put(t, i, timer);
 }
 
 void timers_set(struct timers *t, uint32_t item, uint64_t time)
 {
 	uint32_t i = t->at[item] == CRUX_NONE ? t->n++ : t->at[item];
 
-	t->time[item] = time;
-	settle(t, i, item);
+	settle(t, i, (struct timer){time, item});
 }
 
 void timers_clear(struct timers *t, uint32_t item)
 {
-	uint32_t i = t->at[item], last;
+	uint32_t i = t->at[item];
+	struct timer last;
 
 	if (i == CRUX_NONE)
 		return;
 	t->at[item] = CRUX_NONE;
 	last = t->heap[--t->n];
-	if (last != item)
+	if (last.item != item)
 		settle(t, i, last);
+}
+
+uint64_t timers_time(const struct timers *t, uint32_t item)
+{
+	return t->at[item] == CRUX_NONE ? NEVER : t->heap[t->at[item]].time;
 }
 
 uint64_t timers_first(const struct timers *t, uint32_t *item)
 {
 	if (!t->n)
 		return NEVER;
-	*item = t->heap[0];
-	return t->time[t->heap[0]];
+	*item = t->heap[0].item;
+	return t->heap[0].time;
 }
 
 U128 group_left(const struct group *g, uint64_t time)
@@ -70,7 +79,7 @@ static void begin(struct part *p, struct tjob *job, uint64_t time, uint64_t done
 {
 	struct job_state *n = &job->now;
 
-	n->start = n->compute_start = time + job->shift;
+	n->start = time + job->shift;
 	job->shift = 0;
 	n->compute_end = n->start + job->compute - done;
 	n->comm_start = n->comm_end = n->start + job->ready - done;
@@ -229,7 +238,7 @@ static enum crux_status handle(struct crux_tracesim *s, struct part *p, uint32_t
 	if (item % 2)
 		return on_ready(s, p, job, time);
 	job->now.computing = false;
-	job->sums.compute += job->now.compute_end - job->now.compute_start;
+	job->sums.compute += job->now.compute_end - job->now.start;
 	return end_if_complete(s, p, job);
 }
 

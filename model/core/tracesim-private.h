@@ -47,7 +47,7 @@ struct tflow {
 
 /* Phases of a job, and what it has done. Times in ticks. */
 struct job_state {
-	uint64_t start, compute_start, compute_end, comm_start, comm_end;
+	uint64_t start, compute_end, comm_start, comm_end;
 	bool started, computing, communicating, finished;
 	uint32_t pending; /* groups not yet complete */
 };
@@ -94,11 +94,15 @@ struct group {
 	uint64_t hops[CRUX_TRACESIM_CLASSES], carry[CRUX_TRACESIM_CLASSES];
 };
 
-/* Timers of a part: a heap with positions, equal times by item. */
+/* Timers of a part: a heap of four children with positions, equal times by item. */
+struct timer {
+	uint64_t time;
+	uint32_t item;
+};
 struct timers {
 	uint32_t n;
-	uint32_t *heap, *at;
-	uint64_t *time;
+	struct timer *heap;
+	uint32_t *at; /* CRUX_NONE: not set */
 };
 
 /* A state to come back to, from its time on. */
@@ -224,6 +228,8 @@ enum crux_status tracesim_group(struct crux_tracesim *s, struct tjob **jobs, uin
 void timers_set(struct timers *t, uint32_t item, uint64_t time);
 void timers_clear(struct timers *t, uint32_t item);
 uint64_t timers_first(const struct timers *t, uint32_t *item);
+/* NEVER: it is not set. */
+uint64_t timers_time(const struct timers *t, uint32_t item);
 /* Timers of the present states, and rates. */
 void part_start(struct crux_tracesim *s, struct part *p);
 enum crux_status part_advance(struct crux_tracesim *s, struct part *p, uint64_t until);

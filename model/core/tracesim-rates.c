@@ -25,6 +25,12 @@ size_t rates_layout(struct rates *r, void *base, uint32_t n_links, uint32_t n_fl
 	r->rate = lay(base, &used, nf, sizeof(*r->rate));
 	r->active = lay(base, &used, nf, sizeof(*r->active));
 	r->used = lay(base, &used, cells, sizeof(*r->used));
+	r->fixer = lay(base, &used, nf, sizeof(*r->fixer));
+	r->fixed = lay(base, &used, nl, sizeof(*r->fixed));
+	r->moving = lay(base, &used, nl, sizeof(*r->moving));
+	r->total = lay(base, &used, nl, sizeof(*r->total));
+	r->fresh = lay(base, &used, nf, sizeof(*r->fresh));
+	r->is_fresh = lay(base, &used, nf, sizeof(*r->is_fresh));
 	r->dirty = lay(base, &used, nl, sizeof(*r->dirty));
 	r->is_dirty = lay(base, &used, nl, sizeof(*r->is_dirty));
 	r->seen = lay(base, &used, nl, sizeof(*r->seen));
@@ -49,6 +55,7 @@ void rates_index(struct rates *r)
 {
 	size_t cells = (size_t)r->n_links * r->n_levels;
 
+	memset(r->fixer, 0xff, r->n_flows * sizeof(*r->fixer));
 	memset(r->at, 0, (cells + 1) * sizeof(*r->at));
 	for (uint32_t e = 0; e < r->n_links; e++)
 		r->slop[e] = r->cap[e] >> 40;
@@ -87,20 +94,84 @@ static void touch(struct rates *r, uint32_t f)
 		mark(r, r->link[i]);
 }
 
+/* Add `rate` to what moves on the flow's links, or take it off. */
+static void move(struct rates *r, uint32_t f, uint64_t rate)
+{
+	for (uint32_t i = r->first[f]; i < r->first[f + 1]; i++) {
+		r->used[cell(r, r->link[i], r->level[f])] += rate * r->weight[i];
+		r->total[r->link[i]] += rate * r->weight[i];
+	}
+}
+
+static void set_fixer(struct rates *r, uint32_t f, uint32_t link)
+{
+	if (r->fixer[f] != CRUX_NONE)
+		r->fixed[r->fixer[f]]--;
+	r->fixer[f] = link;
+	if (link != CRUX_NONE)
+		r->fixed[link]++;
+}
+
+/* Is the flow held by a link of its own, and do its others keep room? Then that is its rate. */
+static bool start_alone(struct rates *r, uint32_t f)
+{
+	uint64_t least = UINT64_MAX;
+	uint32_t at = CRUX_NONE;
+
+	for (uint32_t i = r->first[f]; i < r->first[f + 1]; i++) {
+		uint32_t e = r->link[i];
+		uint64_t share = (r->cap[e] - r->total[e]) / r->weight[i];
+
+		if (r->is_dirty[e])
+			return false;
+		if (share < least || (share == least && e < at)) {
+			least = share;
+			at = e;
+		}
+	}
+	if (at == CRUX_NONE || r->cap[at] <= r->slop[at])
+		return false;
+	/* Where others move, `at` itself among these links, there must be room. */
+	for (uint32_t i = r->first[f]; i < r->first[f + 1]; i++) {
+		uint32_t e = r->link[i];
+
+		if (r->moving[e] != 1 &&
+		    r->cap[e] - r->total[e] <= least * r->weight[i] + r->slop[e])
+			return false;
+	}
+	r->rate[f] = least;
+	set_fixer(r, f, at);
+	move(r, f, least);
+	if (!r->is_fresh[f])
+		r->fresh[r->n_fresh++] = f;
+	r->is_fresh[f] = true;
+	return true;
+}
+
 void rates_start(struct rates *r, uint32_t f)
 {
 	r->active[f] = true;
 	r->rate[f] = 0;
-	touch(r, f);
+	for (uint32_t i = r->first[f]; i < r->first[f + 1]; i++)
+		r->moving[r->link[i]]++;
+	if (!start_alone(r, f))
+		touch(r, f);
 }
 
 void rates_stop(struct rates *r, uint32_t f)
 {
-	r->active[f] = false;
-	for (uint32_t i = r->first[f]; i < r->first[f + 1]; i++)
-		r->used[cell(r, r->link[i], r->level[f])] -= r->rate[f] * r->weight[i];
+	bool alone = true;
+
+	set_fixer(r, f, CRUX_NONE);
+	move(r, f, -r->rate[f]);
 	r->rate[f] = 0;
-	touch(r, f);
+	r->active[f] = false;
+	for (uint32_t i = r->first[f]; i < r->first[f + 1]; i++) {
+		alone &= !r->is_dirty[r->link[i]] && !r->fixed[r->link[i]];
+		r->moving[r->link[i]]--;
+	}
+	if (!alone)
+		touch(r, f);
 }
 
 static void see(struct rates *r, uint32_t e, uint32_t *n)
@@ -173,6 +244,7 @@ static void fix(struct rates *r, uint32_t e, uint32_t level, uint64_t share)
 			continue;
 		r->open_flow[f] = false;
 		r->rate[f] = share;
+		set_fixer(r, f, e);
 		for (uint32_t k = r->first[f]; k < r->first[f + 1]; k++) {
 			r->left[r->link[k]] -= share * r->weight[k];
 			r->open[r->link[k]] -= r->weight[k];
@@ -230,20 +302,28 @@ uint32_t rates_solve(struct rates *r)
 		for (uint32_t s = 0; s < n_seen; s++) {
 			uint32_t e = r->seen[s];
 			uint64_t *used = &r->used[cell(r, e, level)];
+			uint64_t now = n ? r->left_before[e] - r->left[e] : *used;
 
 			r->is_seen[e] = false;
-			if (n && *used != r->left_before[e] - r->left[e]) {
-				*used = r->left_before[e] - r->left[e];
+			if (now != *used) {
+				r->total[e] += now - *used;
+				*used = now;
 				mark(r, e);
 			}
 		}
 		for (uint32_t m = 0; m < n; m++)
-			if (r->rate[r->member[m]] != r->old[m])
+			if (r->rate[r->member[m]] != r->old[m] && !r->is_fresh[r->member[m]])
 				r->changed[changed++] = r->member[m];
 	}
 	for (uint32_t i = 0; i < r->n_dirty; i++)
 		r->is_dirty[r->dirty[i]] = false;
 	r->n_dirty = 0;
 	r->top_level = r->n_levels;
+	for (uint32_t i = 0; i < r->n_fresh; i++) {
+		r->is_fresh[r->fresh[i]] = false;
+		if (r->active[r->fresh[i]])
+			r->changed[changed++] = r->fresh[i];
+	}
+	r->n_fresh = 0;
 	return changed;
 }

@@ -15,6 +15,13 @@
  * of this level started or stopped there, or a level above left another remainder) through moving
  * flows of this level to their links, and so on; what that does not reach keeps its rates. As all
  * is integer, and the order depends on nothing else, the rates equal those from scratch.
+ *
+ * Most changes need no filling. Each flow knows the link that fixed it. A flow that stops frees
+ * what nobody waits for, if none of its links fixed another flow: all others keep links that are
+ * full and on which they are fastest, and so their rates. A flow that starts and is held by a link
+ * on which nothing else moves takes nothing away, if its other links keep room: the same. Both give
+ * what filling gives, also in whole numbers: a link that fixed nobody only comes later in the
+ * order without the flow, and one that keeps room is never the first with it.
  */
 #ifndef CRUX_TRACESIM_RATES_H
 #define CRUX_TRACESIM_RATES_H
@@ -37,6 +44,12 @@ struct rates {
 	uint64_t *rate;		 /* [n_flows] */
 	bool *active;		 /* [n_flows] */
 	uint64_t *used;		 /* [n_links * n_levels] */
+	/* Which link fixed a flow, how many each fixed, how many move there, at what rate. */
+	uint32_t *fixer, *fixed, *moving;
+	uint64_t *total;
+	/* Flows whose start needed no filling, not yet told. */
+	uint32_t *fresh, n_fresh;
+	bool *is_fresh;
 	/* Links that changed since the last solve, then also those that it changes. */
 	uint32_t *dirty, n_dirty, top_level;
 	bool *is_dirty;

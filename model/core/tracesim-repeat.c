@@ -9,7 +9,9 @@
 
 static uint64_t rest_of(const struct part *p, uint32_t item)
 {
-	return p->timers.at[item] == CRUX_NONE ? NEVER : p->timers.time[item] - p->time;
+	uint64_t time = timers_time(&p->timers, item);
+
+	return time == NEVER ? NEVER : time - p->time;
 }
 
 /*
@@ -23,8 +25,8 @@ static bool same_past(const struct part *p, uint32_t j)
 
 	if (p->jobs[j]->sums.iterations == p->repeat.sums[j].iterations && !n->computing)
 		ago = p->repeat.time;
-	return n->start - ago == o->start && n->compute_start - ago == o->compute_start &&
-	       n->compute_end - ago == o->compute_end && n->comm_end - ago == o->comm_end;
+	return n->start - ago == o->start && n->compute_end - ago == o->compute_end &&
+	       n->comm_end - ago == o->comm_end;
 }
 
 static bool same_job(const struct part *p, uint32_t j)
@@ -64,7 +66,6 @@ static void save(struct part *p)
 	for (uint32_t j = 0; j < p->n_jobs; j++) {
 		r->jobs[j] = p->jobs[j]->now;
 		r->jobs[j].start -= p->time;
-		r->jobs[j].compute_start -= p->time;
 		r->jobs[j].compute_end -= p->time;
 		r->jobs[j].comm_end -= p->time;
 		r->sums[j] = p->jobs[j]->sums;
@@ -116,7 +117,6 @@ static void move_job(struct crux_tracesim *s, struct tjob *job, const struct job
 	if (!more)
 		return; /* nothing moves it on */
 	n->start += ticks;
-	n->compute_start += ticks;
 	n->compute_end += ticks;
 	n->comm_start += ticks;
 	n->comm_end += ticks;
@@ -134,7 +134,7 @@ static void skip(struct crux_tracesim *s, struct part *p, uint64_t period, uint6
 		p->groups[q].since += ticks;
 	}
 	for (uint32_t i = 0; i < p->timers.n; i++)
-		p->timers.time[p->timers.heap[i]] += ticks;
+		p->timers.heap[i].time += ticks;
 	p->time += ticks;
 }
 

@@ -287,8 +287,7 @@ static enum crux_status set_up(struct run *r)
 	r->handle = crux_array(n, sizeof(*r->handle));
 	r->ends.heap = crux_array(n, sizeof(*r->ends.heap));
 	r->ends.at = crux_array(n, sizeof(*r->ends.at));
-	r->ends.time = crux_array(n, sizeof(*r->ends.time));
-	if (!r->handle || !r->ends.heap || !r->ends.at || !r->ends.time)
+	if (!r->handle || !r->ends.heap || !r->ends.at)
 		return crux_fail(r->err, CRUX_NOMEM, "out of memory for %u jobs", n);
 	for (uint32_t i = 0; i < n; i++)
 		r->ends.at[i] = CRUX_NONE;
@@ -345,7 +344,6 @@ enum crux_status crux_tracesim_run(const struct crux_tracesim_trace *trace,
 	crux_free(r.handle);
 	crux_free(r.ends.heap);
 	crux_free(r.ends.at);
-	crux_free(r.ends.time);
 	crux_free(r.live);
 	crux_free(r.ended);
 	crux_free(r.arrived);

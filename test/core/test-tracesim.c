@@ -446,14 +446,14 @@ static void refused(void)
 static void stopped(void)
 {
 	struct crux_sim_link links[] = {{80e9, 0}};
-	struct crux_tracesim_arrival job = {.end_s = 10,
-					    .job = {.job = {.id = 3, .gpus = 1, .compute_s = 1}}};
+	struct crux_tracesim_arrival job = {.end_s = 10};
 	struct crux_sink sink = {keep, &ours};
 	struct crux_tracesim_trace t = {
 		.arrivals = &job, .n_arrivals = 1, .horizon_s = INFINITY, .bin_s = INFINITY};
 	struct crux_tracesim_result *r = NULL;
 	struct crux_error err;
 
+	job.job.job = (struct crux_problem_job){.id = 3, .gpus = 1, .compute_s = 1};
 	memset(&ours, 0, sizeof(ours));
 	ours.status = CRUX_IO;
 	crux_tracesim_default(&t.options);
