@@ -389,7 +389,7 @@ bench_trace(const char* folder, const struct setting* set)
     struct crux_options options;
     struct crux_error err;
     struct rusage usage;
-    double job_s = 0, busy = 0, held = 0, s;
+    double busy = 0, held = 0, s;
 
     read_trace(&b, folder);
     must(crux_router_create(b.topo, 1, 0, &b.router, &err), &err);
@@ -415,8 +415,6 @@ bench_trace(const char* folder, const struct setting* set)
     s = processor_s();
     must(crux_tracesim_run(&t, &r, &err), &err);
     s = processor_s() - s;
-    for (uint32_t j = 0; j < b.n; j++)
-        job_s += r->jobs[j].end_s - r->jobs[j].start_s;
     for (size_t i = 0; i < r->n_bins; i++)
     {
         busy += r->bins[i].busy_gpu_s;
