@@ -449,7 +449,7 @@ static void stopped(void)
 	struct crux_tracesim_arrival job = {.end_s = 10};
 	struct crux_sink sink = {keep, &ours};
 	struct crux_tracesim_trace t = {
-		.arrivals = &come, .n_arrivals = 1, .horizon_s = INFINITY, .bin_s = INFINITY};
+		.arrivals = &job, .n_arrivals = 1, .horizon_s = INFINITY, .bin_s = INFINITY};
 	struct crux_tracesim_result *r = NULL;
 	struct crux_error err;
 
