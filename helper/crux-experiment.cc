@@ -387,6 +387,11 @@ CruxExperiment::RunJobs(CruxExperimentRun* run,
     }
     if (status != CRUX_OK)
     {
+        // What the daemons did until then is kept; the error is that of the run.
+        if (m_store && run->operation)
+        {
+            run->operation->Store(m_store, recording.run, nullptr);
+        }
         return status;
     }
     crux_summary* made = nullptr;

@@ -71,6 +71,12 @@ class Watch
         }
     }
 
+    /** The others go on when a job fails; the first failure is the run's. */
+    void GoOn()
+    {
+        m_goesOn = true;
+    }
+
     /** Watch that something goes on. \param span without progress after which the run ends */
     void Guard(Time span)
     {
@@ -126,13 +132,9 @@ class Watch
                            row.commEnd.GetSeconds(),
                            row.end.GetSeconds(),
                            BusySeconds(row)};
-        if (m_sink && m_status == CRUX_OK)
+        if (m_sink && IsRecording())
         {
-            m_status = m_sink->iteration(m_sink->context, job, number, &out);
-            if (m_status != CRUX_OK)
-            {
-                Simulator::Stop();
-            }
+            Check(m_sink->iteration(m_sink->context, job, number, &out));
         }
     }
 
@@ -152,13 +154,26 @@ class Watch
                             job->GetCompleted(),
                             start.GetSeconds(),
                             Simulator::Now().GetSeconds()};
-        if (m_status == CRUX_OK)
+        if (IsRecording())
         {
-            m_status = m_parts->part(m_parts->context, &part);
-            if (m_status != CRUX_OK)
-            {
-                Simulator::Stop();
-            }
+            Check(m_parts->part(m_parts->context, &part));
+        }
+    }
+
+    /** \return whether rows still go to the sinks */
+    bool IsRecording() const
+    {
+        return !m_broken && (m_status == CRUX_OK || m_goesOn);
+    }
+
+    /** A sink that fails ends the run. \param status of the sink */
+    void Check(crux_status status)
+    {
+        if (status != CRUX_OK)
+        {
+            m_broken = true;
+            m_status = m_status == CRUX_OK ? status : m_status;
+            Simulator::Stop();
         }
     }
 
@@ -179,7 +194,7 @@ class Watch
                                  static_cast<unsigned long long>(job->GetCompleted()),
                                  reason.c_str());
         }
-        if (m_left == 0 || m_status != CRUX_OK)
+        if (m_left == 0 || (m_status != CRUX_OK && !m_goesOn))
         {
             Simulator::Stop();
         }
@@ -208,6 +223,8 @@ class Watch
     uint32_t m_left{0};                     //!< jobs that have not ended
     uint64_t m_progress{UINT64_MAX};        //!< of all jobs, at the last look
     bool m_stalled{false};                  //!< none between two looks
+    bool m_goesOn{false};                   //!< a job that fails does not end the run
+    bool m_broken{false};                   //!< a sink has failed
     EventId m_guard;                        //!< the next look
 };
 
@@ -350,6 +367,7 @@ CruxPacketEngine::Run(const crux_scenario* scenario,
         Watch watch(jobs.GetJobs(), sink, parts, error);
         if (m_operation)
         {
+            watch.GoOn();
             watch.Guard(m_stallTime);
         }
         auto begin = std::chrono::steady_clock::now();
