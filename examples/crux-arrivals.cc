@@ -102,65 +102,142 @@ PrintTimeLine(const CruxExperiment& experiment)
     }
 }
 
-} // namespace
-
-int
-main(int argc, char* argv[])
+/// What is asked for.
+struct Arguments
 {
-    std::string policies{"ecmp,crux"};
-    std::string topology{"testbed:oversub=4"};
-    std::string jobs;
-    std::string faults;
-    std::string db{"crux-arrivals.db"};
-    std::string picture;
-    double scale = 100;
-    uint64_t seed = 1;
-    uint64_t profile = 10;
-    CruxCommandLine cmd("crux-arrivals");
-    cmd.Add("policies", "with commas; the others are compared with the first", policies);
-    cmd.Add("topology", "description (crux-presets.h)", topology);
-    cmd.Add("jobs",
-            "with arrival=, iterations=, stop= (crux-scenario.h); default: four that come and go",
-            jobs);
-    cmd.Add("faults", "link:tor0>agg0@0.5-0.9,daemon:h3@0.2,host:h5@1 (crux-faults.h)", faults);
-    cmd.Add("scale", "computation and bytes are divided by it", scale, 1e-3, 1e9);
-    cmd.Add("seed", "of source ports, jitter and sampled orders", seed, 0, 1ULL << 53);
-    cmd.Add("profile", "iterations that a new job is measured for", profile, 2, 1e6);
-    cmd.Add("db", "database file, or none", db);
-    cmd.Add("picture", "PNG file, or none; default: beside the database", picture);
-    cmd.Parse(argc, argv);
-    Time::SetResolution(Time::PS);
+    std::string policies{"ecmp,crux"};         //!< names
+    std::string topology{"testbed:oversub=4"}; //!< description
+    std::string jobs;                          //!< descriptions
+    std::string faults;                        //!< what fails
+    std::string db{"crux-arrivals.db"};        //!< database of the first seed
+    std::string picture;                       //!< PNG of the first seed
+    double scale{100};                         //!< of the scenario
+    uint64_t seed{1};                          //!< the first
+    uint64_t seeds{3};                         //!< how many
+    uint64_t profile{10};                      //!< iterations
+};
 
-    if (jobs.empty())
-    {
-        jobs = DefaultJobs(scale);
-    }
+/**
+ * Run with one seed.
+ * \param args what is asked for
+ * \param seed of this run
+ * \param database path; empty: none, and nothing is printed but the last table
+ * \param busy for each policy, a utilisation more
+ */
+void
+RunSeed(const Arguments& args,
+        uint64_t seed,
+        const std::string& database,
+        std::vector<std::vector<double>>* busy)
+{
+    const bool first = seed == args.seed;
     CruxScenario scenario;
-    scenario.SetTopology(topology);
-    scenario.SetJobs(jobs);
-    scenario.SetScale(scale);
+    scenario.SetTopology(args.topology);
+    scenario.SetJobs(args.jobs);
+    scenario.SetScale(args.scale);
     scenario.SetSeed(seed);
     scenario.BuildOrExit("crux-arrivals");
 
     CruxExperimentOptions options;
     options.engines = {"live"};
-    options.policies = CruxSplit(policies);
+    options.policies = CruxSplit(args.policies);
     crux_options_default(&options.decide);
     options.decide.seed = seed;
-    options.faults = faults;
-    options.operation = [profile](CruxOperation& operation) {
-        operation.GetHelper().SetAttribute("ProfileIterations", UintegerValue(profile));
+    options.faults = args.faults;
+    options.operation = [&args](CruxOperation& operation) {
+        operation.GetHelper().SetAttribute("ProfileIterations", UintegerValue(args.profile));
     };
-    options.database = db == "none" ? "" : db;
+    options.database = database;
     options.progress = isatty(STDERR_FILENO);
     CruxExperiment experiment(scenario.Get(), options);
     crux_error error{};
     CruxExitOnError("crux-arrivals", experiment.Prepare(&error), error);
-    CruxExitOnError("crux-arrivals", CruxCheckPicture(options.database, picture, &error), error);
+    if (first)
+    {
+        CruxExitOnError("crux-arrivals",
+                        CruxCheckPicture(options.database, args.picture, &error),
+                        error);
+    }
     crux_status status = experiment.Run(&error);
-    CruxPrintTables(std::cout, experiment);
+    if (first)
+    {
+        CruxPrintTables(std::cout, experiment);
+    }
     CruxExitOnError("crux-arrivals", status, error);
-    PrintTimeLine(experiment);
-    return cmd.Finish(
-        CruxDrawPicture(std::cout, options.database, picture, "crux-plot-operation.py"));
+    if (first)
+    {
+        PrintTimeLine(experiment);
+    }
+    busy->resize(experiment.GetRuns().size());
+    for (std::size_t i = 0; i < busy->size(); i++)
+    {
+        const CruxExperimentRun& run = experiment.GetRuns()[i];
+        (*busy)[i].push_back(100 * run.operation->GetUtilisation(0, run.summary->last_end_s));
+    }
+}
+
+/**
+ * Medians with spread.
+ * \param args what was asked for
+ * \param busy for each policy, of each seed
+ */
+void
+PrintSeeds(const Arguments& args, std::vector<std::vector<double>> busy)
+{
+    const std::vector<std::string> policies = CruxSplit(args.policies);
+    CruxPrint(
+        std::cout,
+        "\nGPU utilisation of the GPUs held, from the first arrival to the last end, seeds %llu "
+        "to %llu: median [least..most]\n",
+        static_cast<unsigned long long>(args.seed),
+        static_cast<unsigned long long>(args.seed + args.seeds - 1));
+    for (std::size_t i = 0; i < busy.size(); i++)
+    {
+        std::sort(busy[i].begin(), busy[i].end());
+        const std::size_t n = busy[i].size();
+        CruxPrint(std::cout,
+                  "  %-12s %6.2f %% [%.2f..%.2f]\n",
+                  policies[i].c_str(),
+                  (busy[i][(n - 1) / 2] + busy[i][n / 2]) / 2,
+                  busy[i].front(),
+                  busy[i].back());
+    }
+}
+
+} // namespace
+
+int
+main(int argc, char* argv[])
+{
+    Arguments args;
+    std::vector<std::vector<double>> busy;
+    CruxCommandLine cmd("crux-arrivals");
+    cmd.Add("policies", "with commas; the others are compared with the first", args.policies);
+    cmd.Add("topology", "description (crux-presets.h)", args.topology);
+    cmd.Add("jobs",
+            "with arrival=, iterations=, stop= (crux-scenario.h); default: four that come and go",
+            args.jobs);
+    cmd.Add("faults",
+            "link:tor0>agg0@0.5-0.9,daemon:h3@0.2,host:h5@1 (crux-faults.h)",
+            args.faults);
+    cmd.Add("scale", "computation and bytes are divided by it", args.scale, 1e-3, 1e9);
+    cmd.Add("seed", "the first, of source ports, jitter and sampled orders", args.seed, 0, 1e15);
+    cmd.Add("seeds", "how many; tables, database and picture are of the first", args.seeds, 1, 1e4);
+    cmd.Add("profile", "iterations that a new job is measured for", args.profile, 2, 1e6);
+    cmd.Add("db", "database file, or none", args.db);
+    cmd.Add("picture", "PNG file, or none; default: beside the database", args.picture);
+    cmd.Parse(argc, argv);
+    Time::SetResolution(Time::PS);
+
+    if (args.jobs.empty())
+    {
+        args.jobs = DefaultJobs(args.scale);
+    }
+    const std::string database = args.db == "none" ? "" : args.db;
+    for (uint64_t i = 0; i < args.seeds; i++)
+    {
+        RunSeed(args, args.seed + i, i == 0 ? database : "", &busy);
+    }
+    PrintSeeds(args, busy);
+    return cmd.Finish(CruxDrawPicture(std::cout, database, args.picture, "crux-plot-operation.py"));
 }

@@ -24,6 +24,6 @@ cpp_examples = [
     ("crux-scaling --most=16", "True", "False"),
     ("crux-gnn", "True", "False"),
     ("crux-testbed --engine=packet,live --jobs=gpt:16:30,bert:8:30 --scale=400 --db=run-live.db --picture=none", "True", "False"),
-    ("crux-arrivals --scale=400 --picture=none", "True", "False"),
+    ("crux-arrivals --scale=400 --seeds=2 --picture=none", "True", "False"),
 ]
 python_examples = []
