@@ -208,7 +208,7 @@ DltJob::Start(bool last)
     if (!why.empty() && !last)
     {
         // Who holds it may end in this very instant.
-        m_beginEvent = Simulator::ScheduleNow(&DltJob::Start, Ptr<DltJob>(this), true);
+        m_beginEvent = Simulator::ScheduleNow(&DltJob::Start, this, true);
         return;
     }
     if (!why.empty())
@@ -274,7 +274,7 @@ DltJob::PutOff()
         wait = (m_alignAt - Simulator::Now()).GetTimeStep() % period;
         wait += wait < 0 ? period : 0;
     }
-    m_beginEvent = Simulator::Schedule(TimeStep(wait), &DltJob::BeginNext, Ptr<DltJob>(this));
+    m_beginEvent = Simulator::Schedule(TimeStep(wait), &DltJob::BeginNext, this);
 }
 
 void
