@@ -14,33 +14,14 @@
 #include <unistd.h>
 
 #ifdef CRUX_HAVE_SQLITE
-#include <sqlite3.h>
+#include "store-query.h"
 
 static char folder[64] = "/tmp/crux-test-store-fig-XXXXXX";
 static char path[96];
 
-/* The first value of an answer as text ("NULL" for NULL). */
 static const char *query(const char *sql)
 {
-	static char text[4][256];
-	static int next;
-	char *out = text[next++ % 4];
-	sqlite3 *db = NULL;
-	sqlite3_stmt *stmt = NULL;
-
-	snprintf(out, sizeof(text[0]), "no answer");
-	if (sqlite3_open(path, &db) == SQLITE_OK &&
-	    sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) == SQLITE_OK &&
-	    sqlite3_step(stmt) == SQLITE_ROW) {
-		const unsigned char *got = sqlite3_column_text(stmt, 0);
-
-		snprintf(out, sizeof(text[0]), "%s", got ? (const char *)got : "NULL");
-	} else {
-		CHECK_FAIL("%s: %s", sql, sqlite3_errmsg(db));
-	}
-	sqlite3_finalize(stmt);
-	sqlite3_close(db);
-	return out;
+	return store_query(path, sql);
 }
 
 static void ok(enum crux_status status, const struct crux_error *err)

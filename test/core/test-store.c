@@ -68,31 +68,7 @@ static void refused(const char *path, enum crux_status want, const char *part)
 }
 
 #ifdef CRUX_HAVE_SQLITE
-#include <sqlite3.h>
-
-/* One value of a database as text ("NULL" for NULL). */
-static const char *query(const char *path, const char *sql)
-{
-	static char text[4][256];
-	static int next;
-	char *out = text[next++ % 4];
-	sqlite3 *db = NULL;
-	sqlite3_stmt *stmt = NULL;
-
-	snprintf(out, sizeof(text[0]), "no answer");
-	if (sqlite3_open(path, &db) == SQLITE_OK &&
-	    sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) == SQLITE_OK &&
-	    sqlite3_step(stmt) == SQLITE_ROW) {
-		const unsigned char *got = sqlite3_column_text(stmt, 0);
-
-		snprintf(out, sizeof(text[0]), "%s", got ? (const char *)got : "NULL");
-	} else {
-		CHECK_FAIL("%s: %s", sql, sqlite3_errmsg(db));
-	}
-	sqlite3_finalize(stmt);
-	sqlite3_close(db);
-	return out;
-}
+#include "store-query.h"
 
 /* Two hosts of one GPU and one NIC on one ToR; job 0 on both, job 1 on the second alone. */
 struct tiny {
@@ -204,39 +180,49 @@ static void everything_is_written(void)
 
 	tiny_init(&t);
 	write_all(path, &t);
-	CHECK_STR(query(path, "SELECT seed FROM scenario"), "18446744073709551615");
-	CHECK_STR(query(path, "SELECT scale FROM scenario"), "2.5");
-	CHECK_STR(query(path, "SELECT gpus FROM scenario"), "2");
-	CHECK_STR(query(path, "SELECT count(*) FROM assumption"), "2");
-	CHECK_STR(query(path, "SELECT text FROM assumption WHERE line = 2"), "second line");
-	CHECK_STR(query(path, "SELECT gradient_bytes FROM job WHERE job = 0"), "5368709120");
-	CHECK_STR(query(path, "SELECT group_concat(host) FROM job_gpu WHERE job = 0"), "h0,h1");
-	CHECK_STR(query(path, "SELECT group_concat(finished) FROM run"), "1,0");
-	CHECK_STR(query(path, "SELECT alone_job FROM run WHERE run = 1"), "NULL");
-	CHECK_STR(query(path, "SELECT bytes FROM plan_flow WHERE run = 1 AND flow = 0"),
+	CHECK_STR(store_query(path, "SELECT seed FROM scenario"), "18446744073709551615");
+	CHECK_STR(store_query(path, "SELECT scale FROM scenario"), "2.5");
+	CHECK_STR(store_query(path, "SELECT gpus FROM scenario"), "2");
+	CHECK_STR(store_query(path, "SELECT count(*) FROM assumption"), "2");
+	CHECK_STR(store_query(path, "SELECT text FROM assumption WHERE line = 2"), "second line");
+	CHECK_STR(store_query(path, "SELECT gradient_bytes FROM job WHERE job = 0"), "5368709120");
+	CHECK_STR(store_query(path, "SELECT group_concat(host) FROM job_gpu WHERE job = 0"),
+		  "h0,h1");
+	CHECK_STR(store_query(path, "SELECT group_concat(finished) FROM run"), "1,0");
+	CHECK_STR(store_query(path, "SELECT alone_job FROM run WHERE run = 1"), "NULL");
+	CHECK_STR(store_query(path, "SELECT bytes FROM plan_flow WHERE run = 1 AND flow = 0"),
 		  "6442450944");
-	CHECK_STR(query(path, "SELECT src FROM plan_flow WHERE run = 1 AND flow = 0"), "h0.nic0");
-	CHECK_STR(query(path, "SELECT src FROM plan_flow WHERE run = 1 AND flow = 1"), "NULL");
-	CHECK_STR(query(path, "SELECT intensity FROM plan_job WHERE run = 1 AND job = 1"), "Inf");
-	CHECK_STR(query(path, "SELECT comm_end_s FROM iteration"), "1.5");
-	CHECK_STR(query(path, "SELECT kind || algorithm || bus_Bps FROM collective"),
-		  "all-reducering3500.0");
-	CHECK_STR(query(path, "SELECT energy_j FROM job_summary WHERE run=1 AND job=0"), "1234.0");
-	CHECK_STR(query(path, "SELECT energy_j FROM job_summary WHERE run=1 AND job=1"), "NULL");
-	/* Job 0: 3 s an iteration, 1.5 s alone; JCT 4 s, 2 s alone. Job 1 has no iteration. */
-	CHECK_STR(query(path, "SELECT iteration_vs_alone FROM job_summary WHERE run=1 AND job=0"),
-		  "2.0");
-	CHECK_STR(query(path, "SELECT jct_vs_alone FROM job_summary WHERE run=1 AND job=0"), "2.0");
-	CHECK_STR(query(path, "SELECT mean_iteration_s FROM job_summary WHERE run=1 AND job=1"),
+	CHECK_STR(store_query(path, "SELECT src FROM plan_flow WHERE run = 1 AND flow = 0"),
+		  "h0.nic0");
+	CHECK_STR(store_query(path, "SELECT src FROM plan_flow WHERE run = 1 AND flow = 1"),
 		  "NULL");
+	CHECK_STR(store_query(path, "SELECT intensity FROM plan_job WHERE run = 1 AND job = 1"),
+		  "Inf");
+	CHECK_STR(store_query(path, "SELECT comm_end_s FROM iteration"), "1.5");
+	CHECK_STR(store_query(path, "SELECT kind || algorithm || bus_Bps FROM collective"),
+		  "all-reducering3500.0");
+	CHECK_STR(store_query(path, "SELECT energy_j FROM job_summary WHERE run=1 AND job=0"),
+		  "1234.0");
+	CHECK_STR(store_query(path, "SELECT energy_j FROM job_summary WHERE run=1 AND job=1"),
+		  "NULL");
+	/* Job 0: 3 s an iteration, 1.5 s alone; JCT 4 s, 2 s alone. Job 1 has no iteration. */
+	CHECK_STR(store_query(path,
+			      "SELECT iteration_vs_alone FROM job_summary WHERE run=1 AND job=0"),
+		  "2.0");
+	CHECK_STR(store_query(path, "SELECT jct_vs_alone FROM job_summary WHERE run=1 AND job=0"),
+		  "2.0");
+	CHECK_STR(
+		store_query(path, "SELECT mean_iteration_s FROM job_summary WHERE run=1 AND job=1"),
+		"NULL");
 	/* The run of job 1 alone holds that job's rows only. */
-	CHECK_STR(query(path, "SELECT group_concat(job) FROM plan_job WHERE run = 2"), "1");
-	CHECK_STR(query(path, "SELECT group_concat(flow) FROM plan_flow WHERE run = 2"), "1");
-	CHECK_STR(query(path, "SELECT group_concat(job) FROM job_summary WHERE run = 2"), "1");
-	CHECK_STR(query(path, "PRAGMA integrity_check"), "ok");
-	CHECK_STR(query(path, "SELECT count(*) FROM pragma_foreign_key_check"), "0");
-	CHECK_STR(query(path, "SELECT count(*) FROM pragma_table_list WHERE strict = 0 AND "
-			      "schema = 'main' AND name NOT LIKE 'sqlite%'"),
+	CHECK_STR(store_query(path, "SELECT group_concat(job) FROM plan_job WHERE run = 2"), "1");
+	CHECK_STR(store_query(path, "SELECT group_concat(flow) FROM plan_flow WHERE run = 2"), "1");
+	CHECK_STR(store_query(path, "SELECT group_concat(job) FROM job_summary WHERE run = 2"),
+		  "1");
+	CHECK_STR(store_query(path, "PRAGMA integrity_check"), "ok");
+	CHECK_STR(store_query(path, "SELECT count(*) FROM pragma_foreign_key_check"), "0");
+	CHECK_STR(store_query(path, "SELECT count(*) FROM pragma_table_list WHERE strict = 0 AND "
+				    "schema = 'main' AND name NOT LIKE 'sqlite%'"),
 		  "0");
 	CHECK_U64(files_in_folder(), 1);
 	unlink(path);
@@ -283,7 +269,7 @@ static void wrong_rows_are_refused(void)
 	ok(crux_store_iteration(store, run, 0, 0, &row, &err), &err);
 	CHECK_U64(crux_store_iteration(store, run, 0, 0, &row, &err), CRUX_STORE); /* twice */
 	ok(crux_store_close(store, &err), &err);
-	CHECK_STR(query(path, "SELECT count(*) FROM iteration"), "1");
+	CHECK_STR(store_query(path, "SELECT count(*) FROM iteration"), "1");
 	unlink(path);
 	crux_topology_destroy(t.topo);
 }
@@ -320,9 +306,9 @@ static void killed_in_the_middle(void)
 
 	waitpid(child, &how, 0);
 	CHECK(WIFSIGNALED(how));
-	CHECK_STR(query(path, "SELECT count(*) FROM iteration"), "2");
-	CHECK_STR(query(path, "SELECT finished FROM run"), "0");
-	CHECK_STR(query(path, "PRAGMA integrity_check"), "ok");
+	CHECK_STR(store_query(path, "SELECT count(*) FROM iteration"), "2");
+	CHECK_STR(store_query(path, "SELECT finished FROM run"), "0");
+	CHECK_STR(store_query(path, "PRAGMA integrity_check"), "ok");
 	CHECK_U64(crux_store_check(path, NULL), CRUX_OK); /* and it can be replaced */
 	unlink(path);
 	unlink(in_folder("killed.db-journal"));
@@ -409,13 +395,13 @@ static void one_writer_and_readers(void)
 	pid_t child = hold(path, HOLD_RUN, &tell);
 
 	refused(path, CRUX_IO, "in use");
-	CHECK_STR(query(path, "SELECT count(*) FROM run"), "1"); /* committed at its start */
-	CHECK_STR(query(path, "SELECT finished FROM run"), "0");
+	CHECK_STR(store_query(path, "SELECT count(*) FROM run"), "1"); /* committed at its start */
+	CHECK_STR(store_query(path, "SELECT finished FROM run"), "0");
 	refused(path, CRUX_IO, "in use"); /* also after a reader */
 	let_go(child, tell);
-	CHECK_STR(query(path, "SELECT finished FROM run"), "1");
-	CHECK_STR(query(path, "SELECT count(*) FROM iteration"), "2");
-	CHECK_STR(query(path, "PRAGMA integrity_check"), "ok");
+	CHECK_STR(store_query(path, "SELECT finished FROM run"), "1");
+	CHECK_STR(store_query(path, "SELECT count(*) FROM iteration"), "2");
+	CHECK_STR(store_query(path, "PRAGMA integrity_check"), "ok");
 	CHECK_U64(crux_store_check(path, NULL), CRUX_OK);
 	CHECK_U64(files_in_folder(), 1);
 	unlink(path);
@@ -435,7 +421,7 @@ static void in_use_by_sqlite(void)
 
 		refused(path, CRUX_IO, "in use");
 		let_go(child, tell);
-		CHECK_STR(query(path, "SELECT count(*) FROM run"), "2"); /* write_all: two */
+		CHECK_STR(store_query(path, "SELECT count(*) FROM run"), "2"); /* write_all: two */
 	}
 	CHECK_U64(crux_store_check(path, NULL), CRUX_OK);
 	unlink(path);
@@ -460,7 +446,7 @@ static void links_and_pipes_are_left_alone(void)
 	CHECK_I64(symlink("target.db", link), 0);
 	refused(link, CRUX_IO, "symbolic link");
 	CHECK(is_link(link));
-	CHECK_STR(query(target, "SELECT count(*) FROM run"), "2"); /* write_all: two */
+	CHECK_STR(store_query(target, "SELECT count(*) FROM run"), "2"); /* write_all: two */
 	unlink(target);
 	refused(link, CRUX_IO, "symbolic link"); /* to nothing */
 	CHECK(is_link(link));
@@ -538,7 +524,7 @@ static void foreign_database_is_left_alone(void)
 	CHECK_I64(sqlite3_exec(db, "CREATE TABLE mine(x)", NULL, NULL, NULL), SQLITE_OK);
 	sqlite3_close(db);
 	refused(path, CRUX_IO, "not a database of crux");
-	CHECK_STR(query(path, "SELECT count(*) FROM mine"), "0");
+	CHECK_STR(store_query(path, "SELECT count(*) FROM mine"), "0");
 	unlink(path);
 }
 
