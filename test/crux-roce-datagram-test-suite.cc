@@ -8,9 +8,7 @@
  * installed.
  */
 #include "crux-roce-datagram-test.h"
-
-#include <cstdio>
-#include <sstream>
+#include "crux-roce-tshark.h"
 
 using namespace crux_roce_test;
 
@@ -360,36 +358,6 @@ ROCE_CASE(LimitCase, "a NIC's queue has its limit; what is in flight at the end 
     }
     NS_TEST_ASSERT_MSG_EQ(RoceDatagramBody::Outstanding(), bodies, "bodies not given back");
     NS_TEST_ASSERT_MSG_EQ(RoceFrame::Outstanding(), frames, "frames not given back");
-}
-
-/** What a command prints. */
-std::string
-Output(const std::string& command)
-{
-    std::string text;
-    FILE* pipe = popen(command.c_str(), "r");
-    if (pipe)
-    {
-        char buffer[4096];
-        while (size_t n = fread(buffer, 1, sizeof buffer, pipe))
-        {
-            text.append(buffer, n);
-        }
-        pclose(pipe);
-    }
-    return text;
-}
-
-uint64_t
-LinesWith(const std::string& text, const std::string& part)
-{
-    uint64_t n = 0;
-    std::istringstream in(text);
-    for (std::string line; std::getline(in, line);)
-    {
-        n += line.find(part) != std::string::npos;
-    }
-    return n;
 }
 
 ROCE_CASE(TsharkCase, "tshark dissects datagrams without complaint")

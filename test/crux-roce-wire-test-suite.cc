@@ -8,6 +8,7 @@
  * when it is installed.
  */
 #include "crux-roce-test.h"
+#include "crux-roce-tshark.h"
 
 #include "ns3/bulk-send-helper.h"
 #include "ns3/crux-roce-dcqcn.h"
@@ -21,10 +22,8 @@
 #include "ns3/udp-client-server-helper.h"
 #include "ns3/udp-echo-helper.h"
 
-#include <cstdio>
 #include <map>
 #include <regex>
-#include <sstream>
 
 using namespace crux_roce_test;
 
@@ -141,36 +140,6 @@ ROCE_CASE(KindCase, "the kind is told by headers, never by length")
     NS_TEST_ASSERT_MSG_EQ((f.Kind() == RoceKind::OTHER), true, "IPv6");
     f.etherType = 0x8808;
     NS_TEST_ASSERT_MSG_EQ((f.Kind() == RoceKind::PAUSE), true, "PFC");
-}
-
-/** What a command prints. */
-std::string
-Output(const std::string& command)
-{
-    std::string text;
-    FILE* pipe = popen(command.c_str(), "r");
-    if (pipe)
-    {
-        char buffer[4096];
-        while (size_t n = fread(buffer, 1, sizeof buffer, pipe))
-        {
-            text.append(buffer, n);
-        }
-        pclose(pipe);
-    }
-    return text;
-}
-
-uint64_t
-LinesWith(const std::string& text, const std::string& part)
-{
-    uint64_t n = 0;
-    std::istringstream in(text);
-    for (std::string line; std::getline(in, line);)
-    {
-        n += line.find(part) != std::string::npos;
-    }
-    return n;
 }
 
 ROCE_CASE(TsharkCase, "tshark dissects data, ACK, NAK, CNP and PFC without complaint")
