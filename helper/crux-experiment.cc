@@ -139,16 +139,8 @@ CruxExperiment::Check(crux_error* error) const
         return crux_fail(error, CRUX_INVALID, "no engine or no scheduler was given");
     }
     crux_class_map map;
-    crux_status status = crux_class_map_find(m_options.reserved.c_str(), &map, error);
-    if (status == CRUX_OK && m_options.decide.levels > map.max_levels)
-    {
-        status = crux_fail(error,
-                           CRUX_RANGE,
-                           "%u levels asked, but reserved classes '%s' leave %u",
-                           m_options.decide.levels,
-                           m_options.reserved.c_str(),
-                           map.max_levels);
-    }
+    crux_status status =
+        crux_class_map_for(m_options.reserved.c_str(), m_options.decide.levels, &map, error);
     if (status == CRUX_OK)
     {
         crux_fault* faults = nullptr;

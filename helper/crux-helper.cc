@@ -151,16 +151,10 @@ CruxHelper::MakeCluster(const CruxFabric& fabric,
     crux_status status = crux_policy_find(model->GetPolicy().c_str(), &policy, error);
     if (status == CRUX_OK)
     {
-        status = crux_class_map_find(model->GetReserved().c_str(), &made->classes, error);
-    }
-    if (status == CRUX_OK && model->GetLevels() > made->classes.max_levels)
-    {
-        status = crux_fail(error,
-                           CRUX_RANGE,
-                           "%u levels asked, but reserved classes '%s' leave %u",
-                           model->GetLevels(),
-                           model->GetReserved().c_str(),
-                           made->classes.max_levels);
+        status = crux_class_map_for(model->GetReserved().c_str(),
+                                    model->GetLevels(),
+                                    &made->classes,
+                                    error);
     }
     if (status != CRUX_OK)
     {

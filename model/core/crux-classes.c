@@ -30,6 +30,22 @@ enum crux_status crux_class_map_find(const char *reserved, struct crux_class_map
 			 reserved);
 }
 
+enum crux_status crux_class_map_for(const char *reserved, uint32_t levels,
+				    struct crux_class_map *out, struct crux_error *err)
+{
+	struct crux_class_map map;
+	enum crux_status status = crux_class_map_find(reserved, &map, err);
+
+	if (status)
+		return status;
+	if (levels > map.max_levels)
+		return crux_fail(err, CRUX_RANGE,
+				 "%u levels asked, but reserved classes '%s' leave %u", levels,
+				 reserved, map.max_levels);
+	*out = map;
+	return CRUX_OK;
+}
+
 enum crux_status crux_class_of_level(const struct crux_class_map *map, uint32_t level, uint8_t *out,
 				     struct crux_error *err)
 {

@@ -35,6 +35,9 @@ struct crux_class_map {
 /** @p reserved: "standard" or "none"; else CRUX_NOT_FOUND. */
 enum crux_status crux_class_map_find(const char *reserved, struct crux_class_map *out,
 				     struct crux_error *err);
+/** The same, and CRUX_RANGE when @p levels jobs' levels do not fit. */
+enum crux_status crux_class_map_for(const char *reserved, uint32_t levels,
+				    struct crux_class_map *out, struct crux_error *err);
 /** Class of a level; CRUX_RANGE when level >= max_levels. */
 enum crux_status crux_class_of_level(const struct crux_class_map *map, uint32_t level, uint8_t *out,
 				     struct crux_error *err);

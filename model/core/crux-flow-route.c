@@ -47,13 +47,6 @@ enum crux_status crux_flow_network(const struct crux_topology *topo, struct crux
 				   struct crux_node_id src, struct crux_node_id dst,
 				   struct crux_flow *flow, struct crux_error *err)
 {
-	struct crux_five_tuple tuple = {
-		.src_ip = crux_topology_address(topo, flow->src_nic),
-		.dst_ip = crux_topology_address(topo, flow->dst_nic),
-		.src_port = flow->ecmp_port,
-		.dst_port = CRUX_ROCE_PORT,
-		.protocol = 17,
-	};
 	uint32_t n_out = 0, n_in = 0;
 	enum crux_status status = crux_host_route(topo, src, flow->src_nic, false, flow->pre,
 						  CRUX_FLOW_ENDS - 1, &n_out, err);
@@ -68,6 +61,21 @@ enum crux_status crux_flow_network(const struct crux_topology *topo, struct crux
 		return status;
 	flow->n_pre = n_out + 1;
 	flow->n_post = n_in + 1;
-	return crux_router_hash_path(router, flow->src_nic, flow->dst_nic, &tuple,
-				     &flow->ecmp_candidate, err);
+	return crux_flow_hash_path(topo, router, flow->src_nic, flow->dst_nic, flow->ecmp_port,
+				   &flow->ecmp_candidate, err);
+}
+
+enum crux_status crux_flow_hash_path(const struct crux_topology *topo, struct crux_router *router,
+				     struct crux_node_id src_nic, struct crux_node_id dst_nic,
+				     uint16_t port, uint32_t *index, struct crux_error *err)
+{
+	const struct crux_five_tuple tuple = {
+		.src_ip = crux_topology_address(topo, src_nic),
+		.dst_ip = crux_topology_address(topo, dst_nic),
+		.src_port = port,
+		.dst_port = CRUX_ROCE_PORT,
+		.protocol = 17,
+	};
+
+	return crux_router_hash_path(router, src_nic, dst_nic, &tuple, index, err);
 }

@@ -36,6 +36,14 @@ enum crux_status crux_flow_network(const struct crux_topology *topo, struct crux
 				   struct crux_node_id src, struct crux_node_id dst,
 				   struct crux_flow *flow, struct crux_error *err);
 
+/**
+ * Which of the candidate paths between two NICs a RoCE flow takes by the switches' hash (its
+ * index), from its UDP source port.
+ */
+enum crux_status crux_flow_hash_path(const struct crux_topology *topo, struct crux_router *router,
+				     struct crux_node_id src_nic, struct crux_node_id dst_nic,
+				     uint16_t port, uint32_t *index, struct crux_error *err);
+
 #ifdef __cplusplus
 }
 #endif

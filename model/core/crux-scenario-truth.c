@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only
  *
- * crux-scenario-truth: see crux-scenario-truth.h. Depends on crux-scenario, crux-intensity.
+ * crux-scenario-truth: see crux-scenario-truth.h. Depends on crux-scenario, crux-flow-route,
+ * crux-intensity.
  */
 #include "crux-scenario-truth.h"
 
+#include "crux-flow-route.h"
 #include "crux-intensity.h"
 
 static enum crux_status choose(const struct crux_scenario *scn, uint32_t job, uint32_t number,
@@ -11,16 +13,9 @@ static enum crux_status choose(const struct crux_scenario *scn, uint32_t job, ui
 {
 	const struct crux_problem_job *facts = &scn->problem.jobs[job];
 	const struct crux_flow *flow = &scn->flows[facts->first_flow + number];
-	const struct crux_five_tuple tuple = {
-		.src_ip = crux_topology_address(scn->topo, flow->src_nic),
-		.dst_ip = crux_topology_address(scn->topo, flow->dst_nic),
-		.src_port = port,
-		.dst_port = CRUX_ROCE_PORT,
-		.protocol = 17,
-	};
 
-	return crux_router_hash_path(scn->router, flow->src_nic, flow->dst_nic, &tuple,
-				     &candidate[facts->first_flow + number], err);
+	return crux_flow_hash_path(scn->topo, scn->router, flow->src_nic, flow->dst_nic, port,
+				   &candidate[facts->first_flow + number], err);
 }
 
 enum crux_status crux_scenario_truth(const struct crux_scenario *scn, uint32_t job, uint32_t n,

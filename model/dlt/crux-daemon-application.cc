@@ -6,6 +6,7 @@
 #include "crux-daemon-application.h"
 
 #include "ns3/boolean.h"
+#include "ns3/crux-flow-route.h"
 #include "ns3/double.h"
 #include "ns3/enum.h"
 #include "ns3/log.h"
@@ -665,16 +666,14 @@ uint32_t
 CruxDaemon::CallEcmpPath(void* ctx, crux_node_id src, crux_node_id dst, uint16_t port)
 {
     auto* self = static_cast<CruxDaemon*>(ctx);
-    crux_five_tuple tuple{};
     uint32_t index = CRUX_NONE;
-    const crux_topology* topology = self->m_cluster->topology;
-    tuple.src_ip = crux_topology_address(topology, src);
-    tuple.dst_ip = crux_topology_address(topology, dst);
-    tuple.src_port = port;
-    tuple.dst_port = CRUX_ROCE_PORT;
-    tuple.protocol = 17;
-    if (crux_router_hash_path(self->m_cluster->router, src, dst, &tuple, &index, nullptr) !=
-        CRUX_OK)
+    if (crux_flow_hash_path(self->m_cluster->topology,
+                            self->m_cluster->router,
+                            src,
+                            dst,
+                            port,
+                            &index,
+                            nullptr) != CRUX_OK)
     {
         index = CRUX_NONE;
     }
