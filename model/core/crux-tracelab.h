@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0-only
+ *
+ * crux-tracelab: a trace on a cluster under a job scheduler and a communication policy (Crux,
+ * sections 6.3 and 6.4).
+ *
+ * Place: model/core (C11). Depends on crux-trace, crux-tracecluster, crux-tracesim, crux-jobsched,
+ * crux-problem, crux-scheduler.
+ *
+ * Data flow: trace + window -> jobs (crux_tracelab_jobs) -> run: job scheduler gives GPUs, policy
+ * gives paths and levels at every arrival and end, trace engine moves bytes -> result.
+ *
+ * Jobs. Every job of the trace that is in the window [from, from + length) is simple: one
+ * computation, one ring all-reduce an iteration (crux-workload.h), numbers of the row of
+ * crux-models.c that stands for its model (crux-trace.h). With the recorded placement a job is in
+ * the window from max(run, from) to min(finish, end); with a job scheduler it is submitted at its
+ * submit time if that lies in the window.
+ *
+ * Length of a job, `work`:
+ *   TIME        it holds its GPUs for its recorded time, however many iterations fit
+ *   ITERATIONS  it has round(recorded time / nominal iteration) of them, at least 1, however long
+ * they take; nominal = max(c, o c + b / B): b the bytes of its ring on a NIC, B the NIC's rate,
+ * alone, so that it depends neither on placement nor on policy. Not with the recorded placement,
+ * whose GPUs are others' afterwards: CRUX_INVALID.
+ *
+ * Utilisation is busy GPU-seconds / held GPU-seconds; a GPU that jobs share (muri) is held once.
+ * Beside it busy GPU-seconds / GPU-seconds of the cluster from the window's beginning to its end,
+ * or to the last end if that is later.
+ */
+#ifndef CRUX_TRACELAB_H
+#define CRUX_TRACELAB_H
+
+#include "crux-base.h"
+#include "crux-jobsched.h"
+#include "crux-problem.h"
+#include "crux-spec.h"
+#include "crux-trace.h"
+#include "crux-tracecluster.h"
+#include "crux-tracesim.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum crux_tracelab_work { CRUX_TRACELAB_TIME, CRUX_TRACELAB_ITERATIONS };
+/** "time", "iterations"; CRUX_NOT_FOUND. */
+enum crux_status crux_tracelab_work_find(const char *name, enum crux_tracelab_work *out,
+					 struct crux_error *err);
+const char *crux_tracelab_work_name(enum crux_tracelab_work work);
+
+/** Which jobs, and what is assumed of them: the same for all runs of a study. */
+struct crux_tracelab_jobs_options {
+	double from_s, length_s; /**< window, from the first submission; INFINITY: to the end */
+	double bytes_factor;	 /**< on every model's gradient bytes, > 0 (default 1) */
+	double compute_factor;	 /**< on every model's computation, > 0 (default 1) */
+};
+void crux_tracelab_jobs_default(struct crux_tracelab_jobs_options *options);
+
+struct crux_tracelab_job {
+	uint32_t row;	  /**< in the trace's jobs */
+	const char *name; /**< the trace's job_name */
+	const struct crux_model *model;
+	uint32_t gpus;
+	double submit_s, run_s, finish_s; /**< recorded, from the window's beginning; run may be
+					     clipped to the window */
+	double flop, compute_s, overlap_start; /**< of an iteration */
+	uint64_t gradient_bytes;
+	double nominal_s;    /**< see above */
+	uint64_t iterations; /**< see above */
+};
+
+struct crux_tracelab_jobs {
+	const struct crux_trace *trace;
+	struct crux_tracelab_jobs_options options;
+	uint32_t n;
+	struct crux_tracelab_job *jobs; /**< by (submit, row) */
+	double length_s; /**< of the window; to the last finish where it had no end */
+	uint32_t gpus;	 /**< of the largest job */
+};
+/**
+ * @p nic_bps: rate that nominal_s takes. CRUX_INVALID: no job of the trace is in the window.
+ * The trace must live as long.
+ */
+enum crux_status crux_tracelab_jobs_make(const struct crux_trace *trace, double nic_bps,
+					 const struct crux_tracelab_jobs_options *options,
+					 struct crux_tracelab_jobs **out, struct crux_error *err);
+void crux_tracelab_jobs_destroy(struct crux_tracelab_jobs *jobs);
+
+/** One run. */
+struct crux_tracelab_options {
+	const char *scheduler; /**< of jobs: "recorded" or one of crux-jobsched.h */
+	const char *policy;    /**< of communication: crux-problem.h */
+	struct crux_jobsched_options jobsched;
+	struct crux_options plan; /**< levels (default here: 8), sampled orders, seed, fairness */
+	enum crux_tracelab_work work;
+	uint64_t tick_ps;  /**< of the trace engine (default 10^9: 1 ms) */
+	uint64_t patience; /**< of the trace engine (crux-tracesim.h; default 4096) */
+	double bin_s;	   /**< of the time series (default 3600) */
+	bool check;	   /**< of the trace engine */
+	/** Called often: time reached, and jobs ended; an error ends the run with that. May be
+	 * NULL. */
+	enum crux_status (*progress)(void *context, double now_s, uint32_t ended,
+				     struct crux_error *err);
+	void *context;
+};
+void crux_tracelab_default(struct crux_tracelab_options *options);
+
+/** A job of a run; NAN where it never started or nothing ended. */
+struct crux_tracelab_job_result {
+	double start_s, end_s; /**< end: of its last iteration, or when it was stopped */
+	uint64_t iterations;
+	double iteration_s;	  /**< mean, beside the others */
+	double alone_iteration_s; /**< alone on its GPUs, on the policy's paths for it alone */
+	double compute_s;	  /**< seconds that each of its GPUs computed */
+	double level_s;		  /**< mean level over the time that it ran */
+	double intensity; /**< I_j when it started, FLOP/s; INFINITY without communication */
+	uint32_t hosts, tors, pods;
+	uint32_t shared; /**< most jobs on its GPUs at once (muri), itself among them; 1 else */
+};
+
+/** What the jobs lost while they had a level. */
+struct crux_tracelab_level {
+	double job_s, gpu_s; /**< time that jobs had it; times their GPUs */
+	double progress_gpu_s,
+		alone_gpu_s; /**< iterations made, and what would have been made alone, each
+			times alone iteration x GPUs, of jobs that communicate */
+};
+
+struct crux_tracelab_bin {
+	struct crux_tracesim_bin sums; /**< held_gpu_s: every GPU once */
+	double jobs_s;		       /**< job-seconds of running jobs */
+	double waiting_s;	       /**< job-seconds of waiting jobs */
+};
+
+struct crux_tracelab_result {
+	uint32_t n_jobs;
+	struct crux_tracelab_job_result *jobs; /**< as in crux_tracelab_jobs */
+	size_t n_bins;
+	struct crux_tracelab_bin *bins;
+	uint32_t n_levels;
+	struct crux_tracelab_level *levels;
+	double end_s; /**< window's end, or the last job's if that is later */
+	double busy_gpu_s, held_gpu_s, cluster_gpu_s;
+	double utilisation, cluster_utilisation; /**< busy / held, busy / cluster */
+	double flop;
+	double bytes[CRUX_TRACESIM_CLASSES], carried[CRUX_TRACESIM_CLASSES]; /**< by sort of link */
+	uint64_t decisions;
+	uint32_t peak_jobs, peak_gpus, peak_waiting;
+	struct crux_tracesim_work work;
+	double engine_s, decide_s; /**< processor time; not a result */
+};
+
+/**
+ * Checks all first: CRUX_NOT_FOUND (policy, scheduler), CRUX_CAPACITY (a job larger than the
+ * cluster, named with its line), CRUX_INVALID (recorded placement on a topology of fewer hosts, or
+ * whose hosts have fewer GPUs).
+ */
+enum crux_status crux_tracelab_run(struct crux_tracecluster *cluster,
+				   const struct crux_tracelab_jobs *jobs,
+				   const struct crux_tracelab_options *options,
+				   struct crux_tracelab_result **out, struct crux_error *err);
+void crux_tracelab_result_destroy(struct crux_tracelab_result *result);
+
+/** @name Who is at risk of contention (section 2.2, figures 4 to 6) @{ */
+/**
+ * A job is at risk on a sort of links when at some time another job that runs then puts traffic on
+ * a directed link of that sort that it uses, under ECMP's paths. Sorts as in crux-tracecluster.h.
+ */
+struct crux_tracelab_risk {
+	uint32_t jobs, gpus;		 /**< that ran (zero-length ones do not) */
+	uint32_t risky_jobs, risky_gpus; /**< at risk on any sort */
+	uint32_t sort_jobs[CRUX_TRACESIM_CLASSES], sort_gpus[CRUX_TRACESIM_CLASSES];
+	uint32_t any_jobs,
+		any_gpus; /**< the same by any of their candidate paths instead of ECMP's */
+	bool *risky;	  /**< [jobs of crux_tracelab_jobs] on any sort, ECMP's paths */
+};
+/** By the placement of @p options->scheduler, jobs of recorded length. */
+enum crux_status crux_tracelab_risk_find(struct crux_tracecluster *cluster,
+					 const struct crux_tracelab_jobs *jobs,
+					 const struct crux_tracelab_options *options,
+					 struct crux_tracelab_risk **out, struct crux_error *err);
+void crux_tracelab_risk_destroy(struct crux_tracelab_risk *risk);
+/** @} */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* CRUX_TRACELAB_H */
