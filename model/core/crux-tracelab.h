@@ -114,6 +114,7 @@ struct crux_tracelab_job_result {
 	double level_s;		  /**< mean level over the time that it ran */
 	double intensity; /**< I_j when it started, FLOP/s; INFINITY without communication */
 	uint32_t hosts, tors, pods;
+	struct crux_gpu_ref *placed; /**< [its GPUs] by host, then GPU; NULL: it never started */
 	uint32_t shared; /**< most jobs on its GPUs at once (muri), itself among them; 1 else */
 };
 
@@ -164,19 +165,18 @@ void crux_tracelab_result_destroy(struct crux_tracelab_result *result);
 /**
  * A job is at risk on a sort of links when at some time another job that runs then puts traffic on
  * a directed link of that sort that it uses, under ECMP's paths. Sorts as in crux-tracecluster.h.
+ * Times and GPUs are those of a run. Jobs that held their GPUs for no time do not count.
  */
 struct crux_tracelab_risk {
-	uint32_t jobs, gpus;		 /**< that ran (zero-length ones do not) */
+	uint32_t jobs, gpus;		 /**< that ran; gpus: sum of theirs */
 	uint32_t risky_jobs, risky_gpus; /**< at risk on any sort */
 	uint32_t sort_jobs[CRUX_TRACESIM_CLASSES], sort_gpus[CRUX_TRACESIM_CLASSES];
-	uint32_t any_jobs,
-		any_gpus; /**< the same by any of their candidate paths instead of ECMP's */
-	bool *risky;	  /**< [jobs of crux_tracelab_jobs] on any sort, ECMP's paths */
+	uint32_t any_jobs, any_gpus; /**< the same by all candidate paths instead of ECMP's */
+	bool *risky;		     /**< [n_jobs of the run] on any sort, ECMP's paths */
 };
-/** By the placement of @p options->scheduler, jobs of recorded length. */
-enum crux_status crux_tracelab_risk_find(struct crux_tracecluster *cluster,
+enum crux_status crux_tracelab_risk_find(const struct crux_tracecluster *cluster,
 					 const struct crux_tracelab_jobs *jobs,
-					 const struct crux_tracelab_options *options,
+					 const struct crux_tracelab_result *result,
 					 struct crux_tracelab_risk **out, struct crux_error *err);
 void crux_tracelab_risk_destroy(struct crux_tracelab_risk *risk);
 /** @} */
