@@ -52,6 +52,8 @@ struct crux_tracelab_jobs_options {
 	double from_s, length_s; /**< window, from the first submission; INFINITY: to the end */
 	double bytes_factor;	 /**< on every model's gradient bytes, > 0 (default 1) */
 	double compute_factor;	 /**< on every model's computation, > 0 (default 1) */
+	/** What the trace was read on with replay; NULL: there is no recorded placement. */
+	const struct crux_topology *placed_on;
 };
 void crux_tracelab_jobs_default(struct crux_tracelab_jobs_options *options);
 
@@ -92,8 +94,8 @@ struct crux_tracelab_options {
 	struct crux_jobsched_options jobsched;
 	struct crux_options plan; /**< levels (default here: 8), sampled orders, seed, fairness */
 	enum crux_tracelab_work work;
-	uint64_t tick_ps;  /**< of the trace engine (default 10^9: 1 ms) */
-	uint64_t patience; /**< of the trace engine (crux-tracesim.h; default 4096) */
+	uint64_t tick_ps;  /**< of the trace engine (default 10^6: 1 us) */
+	uint64_t patience; /**< of the trace engine (default 0: it never approximates) */
 	double bin_s;	   /**< of the time series (default 3600) */
 	bool check;	   /**< of the trace engine */
 	/** Called often: time reached, and jobs ended; an error ends the run with that. May be
