@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0-only
+ *
+ * crux-tracelab: the jobs of a trace that a study runs, and its defaults. Depends on crux-tracelab.
+ */
+#include "crux-tracelab.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const work_names[] = {"time", "iterations"};
+
+enum crux_status crux_tracelab_work_find(const char *name, enum crux_tracelab_work *out,
+					 struct crux_error *err)
+{
+	for (int i = 0; i < 2; i++)
+		if (!strcmp(name, work_names[i])) {
+			*out = (enum crux_tracelab_work)i;
+			return CRUX_OK;
+		}
+	return crux_fail(err, CRUX_NOT_FOUND,
+			 "no length of jobs \"%.60s\"; there are: time, iterations", name);
+}
+
+const char *crux_tracelab_work_name(enum crux_tracelab_work work)
+{
+	return work_names[work];
+}
+
+void crux_tracelab_jobs_default(struct crux_tracelab_jobs_options *options)
+{
+	*options = (struct crux_tracelab_jobs_options){
+		.length_s = INFINITY,
+		.bytes_factor = 1,
+		.compute_factor = 1,
+	};
+}
+
+void crux_tracelab_default(struct crux_tracelab_options *options)
+{
+	*options = (struct crux_tracelab_options){
+		.scheduler = "recorded",
+		.policy = "crux",
+		.tick_ps = 1000000,
+		.bin_s = 3600,
+	};
+	crux_jobsched_options_init(&options->jobsched);
+	crux_options_default(&options->plan);
+	options->plan.levels = 8;
+}
+
+static enum crux_status check(const struct crux_tracelab_jobs_options *o, double nic_bps,
+			      struct crux_error *err)
+{
+	if (!(o->from_s >= 0) || isinf(o->from_s))
+		return crux_fail(err, CRUX_RANGE, "a window from %g s is not at 0 or later",
+				 o->from_s);
+	if (!(o->length_s > 0))
+		return crux_fail(err, CRUX_RANGE, "a window of %g s is not above 0", o->length_s);
+	if (!(o->bytes_factor > 0) || isinf(o->bytes_factor))
+		return crux_fail(err, CRUX_RANGE, "a factor of bytes of %g is not above 0",
+				 o->bytes_factor);
+	if (!(o->compute_factor > 0) || isinf(o->compute_factor))
+		return crux_fail(err, CRUX_RANGE, "a factor of computation of %g is not above 0",
+				 o->compute_factor);
+	if (!(nic_bps > 0))
+		return crux_fail(err, CRUX_RANGE, "a NIC of %g bit/s is not above 0", nic_bps);
+	return CRUX_OK;
+}
+
+/* Clip to the window; false when the job is not in it. */
+static bool in_window(const struct crux_tracelab_jobs_options *o, const struct crux_trace_job *from,
+		      struct crux_tracelab_job *job)
+{
+	double end = o->from_s + o->length_s;
+
+	job->submit_s = (double)from->submit_s - o->from_s;
+	job->run_s = (double)from->run_s;
+	job->finish_s = (double)from->finish_s;
+	if (o->placed_on) {
+		/* A job of no length counts where it ran. */
+		if (job->run_s >= end || job->finish_s < o->from_s ||
+		    (job->finish_s == o->from_s && job->run_s < job->finish_s))
+			return false;
+		job->run_s = job->run_s < o->from_s ? o->from_s : job->run_s;
+		job->finish_s = job->finish_s > end ? end : job->finish_s;
+	} else if ((double)from->submit_s < o->from_s || (double)from->submit_s >= end) {
+		return false;
+	}
+	job->run_s -= o->from_s;
+	job->finish_s -= o->from_s;
+	return true;
+}
+
+static enum crux_status describe(const struct crux_tracelab_jobs *jobs, double nic_bps,
+				 struct crux_tracelab_job *job, struct crux_error *err)
+{
+	const struct crux_tracelab_jobs_options *o = &jobs->options;
+	const struct crux_trace_job *from = &jobs->trace->jobs[job->row];
+	const struct crux_model *m;
+	enum crux_status status =
+		crux_model_find(crux_trace_model_find(from->model, from->gpus)->model, &m, err);
+	double hosts, ring, full;
+
+	if (status != CRUX_OK)
+		return status;
+	job->name = from->name;
+	job->model = m;
+	job->gpus = from->gpus;
+	job->flop = m->flop_per_gpu * o->compute_factor * job->gpus;
+	job->compute_s = m->flop_per_gpu * o->compute_factor / (m->peak_flops * m->achieved);
+	job->overlap_start = m->overlap_start;
+	full = (double)m->gradient_bytes * o->bytes_factor;
+	if (!(full >= 1 && full < 9e18))
+		return crux_fail(err, CRUX_RANGE, "job %.60s: %g bytes of gradient", job->name,
+				 full);
+	job->gradient_bytes = (uint64_t)full;
+	/* Hosts of 8 GPUs and 4 NICs, a ring on each NIC: 2 (n - 1) / n of a quarter. */
+	hosts = ceil(job->gpus / 8.0);
+	ring = 2 * (hosts - 1) / hosts * full / 4;
+	job->nominal_s = job->overlap_start * job->compute_s + 8 * ring / nic_bps;
+	if (job->nominal_s < job->compute_s)
+		job->nominal_s = job->compute_s;
+	job->iterations = (uint64_t)llround((job->finish_s - job->run_s) / job->nominal_s);
+	if (!job->iterations)
+		job->iterations = 1;
+	return CRUX_OK;
+}
+
+static int by_submission(const void *a, const void *b)
+{
+	const struct crux_tracelab_job *x = a, *y = b;
+
+	if (x->submit_s != y->submit_s)
+		return x->submit_s < y->submit_s ? -1 : 1;
+	return (x->row > y->row) - (x->row < y->row);
+}
+
+static enum crux_status fill(struct crux_tracelab_jobs *jobs, double nic_bps,
+			     struct crux_error *err)
+{
+	const struct crux_trace *trace = jobs->trace;
+
+	jobs->length_s = jobs->options.length_s;
+	for (uint32_t i = 0; i < trace->n_jobs; i++) {
+		struct crux_tracelab_job *job = &jobs->jobs[jobs->n];
+		enum crux_status status;
+
+		*job = (struct crux_tracelab_job){.row = i};
+		if (!in_window(&jobs->options, &trace->jobs[i], job))
+			continue;
+		status = describe(jobs, nic_bps, job, err);
+		if (status != CRUX_OK)
+			return status;
+		jobs->gpus = job->gpus > jobs->gpus ? job->gpus : jobs->gpus;
+		if (isinf(jobs->options.length_s) &&
+		    (isinf(jobs->length_s) || job->finish_s > jobs->length_s))
+			jobs->length_s = job->finish_s;
+		jobs->n++;
+	}
+	if (!jobs->n)
+		return crux_fail(err, CRUX_INVALID,
+				 "no job of the trace (%u are kept) is between %g s and %g s",
+				 trace->n_jobs, jobs->options.from_s,
+				 jobs->options.from_s + jobs->options.length_s);
+	qsort(jobs->jobs, jobs->n, sizeof(*jobs->jobs), by_submission);
+	return CRUX_OK;
+}
+
+enum crux_status crux_tracelab_jobs_make(const struct crux_trace *trace, double nic_bps,
+					 const struct crux_tracelab_jobs_options *options,
+					 struct crux_tracelab_jobs **out, struct crux_error *err)
+{
+	struct crux_tracelab_jobs *jobs;
+	enum crux_status status = check(options, nic_bps, err);
+
+	if (status != CRUX_OK)
+		return status;
+	jobs = crux_zeroed(1, sizeof(*jobs));
+	if (jobs)
+		jobs->jobs = crux_array(trace->n_jobs + 1, sizeof(*jobs->jobs));
+	if (!jobs || !jobs->jobs) {
+		crux_tracelab_jobs_destroy(jobs);
+		return crux_fail(err, CRUX_NOMEM, "out of memory for %u jobs", trace->n_jobs);
+	}
+	jobs->trace = trace;
+	jobs->options = *options;
+	status = fill(jobs, nic_bps, err);
+	if (status != CRUX_OK) {
+		crux_tracelab_jobs_destroy(jobs);
+		return status;
+	}
+	*out = jobs;
+	return CRUX_OK;
+}
+
+void crux_tracelab_jobs_destroy(struct crux_tracelab_jobs *jobs)
+{
+	if (!jobs)
+		return;
+	crux_free(jobs->jobs);
+	crux_free(jobs);
+}
