@@ -3,7 +3,10 @@
  * crux-tracecluster: a topology as the trace engine and the policies see it.
  *
  * Place: model/core (C11). Depends on crux-presets, crux-router (crux-topology), crux-scenario
- * (rates and latencies of links), crux-tracesim.
+ * (rates and latencies of links), crux-floor (pods), crux-tracesim.
+ *
+ * The sort of a link is that of its ends: inside hosts PCIE_NIC where one is a NIC, else HOST;
+ * between hosts NIC_TOR where one is a NIC, else AGG_CORE where one is a core switch, else TOR_AGG.
  */
 #ifndef CRUX_TRACECLUSTER_H
 #define CRUX_TRACECLUSTER_H
@@ -17,7 +20,7 @@
 extern "C" {
 #endif
 
-/** Sorts of links, name and text. */
+/** Sorts of links, name and text: the trace engine's classes. */
 #define CRUX_TRACECLUSTER_SORTS(X)                                                                 \
 	X(HOST, "host", "inside hosts: NVLink, GPU-PCIe")                                          \
 	X(PCIE_NIC, "pcie-nic", "PCIe switch-NIC")                                                 \
@@ -36,6 +39,7 @@ const char *crux_tracecluster_sort_text(enum crux_tracecluster_sort sort);
 struct crux_tracecluster {
 	char *description;
 	char *assumptions; /**< lines; "" if none */
+	uint32_t payload_bytes;
 	struct crux_topology *topo;
 	struct crux_router *router;
 	uint32_t n_links, n_hosts, n_gpus;
@@ -44,13 +48,16 @@ struct crux_tracecluster {
 	double *bps;		     /**< the same rates */
 	bool *network;
 	uint8_t *sort;
-	uint64_t nic_bps; /**< least raw rate of a NIC's port */
-	uint64_t seed;	  /**< of ECMP's ports */
+	uint64_t nic_bps;   /**< least raw rate of a NIC's port */
+	uint64_t seed;	    /**< of ECMP's ports and the switches' hashes */
+	uint32_t *host_tor; /**< [n_hosts] cell of its ToR and of its pod (crux-floor.h) */
+	uint32_t *host_pod;
 };
 
 /**
- * Build from a description (crux-presets.h). @p payload_bytes: of a packet, for the goodput. @p
- * seed: of ECMP's UDP source ports.
+ * Build from a description (crux-presets.h). @p payload_bytes: of a packet, 256..9000, for the
+ * goodput. @p seed: of ECMP's UDP source ports and the switches' hashes, as a scenario's.
+ * CRUX_INVALID: no GPU.
  */
 enum crux_status crux_tracecluster_create(const char *description, uint32_t payload_bytes,
 					  uint64_t seed, struct crux_tracecluster **out,
