@@ -11,6 +11,15 @@ import sys
 
 # Okabe and Ito's colours, told apart by every eye. Grey is the scheduler compared with.
 SCHEDULER_COLOURS = ["#8c8c8c", "#009e73", "#56b4e9", "#cc79a7", "#d55e00", "#f0e442"]
+# Colour and line of each policy of communication, and the order in which pictures have them.
+POLICY_STYLES = {
+    "ecmp": ("#8c8c8c", "-"), "sincronia": ("#cc79a7", "-"), "varys": ("#e69f00", "-"),
+    "taccl": ("#0072b2", "-"), "cassini": ("#56b4e9", "-"), "crux-pa": ("#7fcfb9", (0, (1, 1))),
+    "crux-ps-pa": ("#40b799", (0, (4, 2))), "crux": ("#009e73", "-"), "crux-exact": ("#5d5d5d", "-."),
+    "crux-plus": ("#d55e00", "-"),
+}
+OTHER_STYLES = [("#000000", "-"), ("#8c564b", "-"), ("#f0e442", "-"), ("#7a68c4", "-"), ("#000000", "--"),
+                ("#8c564b", "--"), ("#7a68c4", "--")]
 PNG = b"\x89PNG\r\n\x1a\n"  # how every PNG begins
 
 
@@ -37,6 +46,15 @@ def time_unit(longest):
         if longest * factor >= 3:
             return unit, factor
     return "µs", 1e6
+
+
+def policy_styles(policies):
+    """{policy: (colour, line)} in the order of pictures; those that the table lacks come last, by name."""
+    known = [policy for policy in POLICY_STYLES if policy in policies]
+    others = sorted(policy for policy in set(policies) if policy not in POLICY_STYLES)
+    styles = {policy: POLICY_STYLES[policy] for policy in known}
+    styles.update((policy, OTHER_STYLES[i % len(OTHER_STYLES)]) for i, policy in enumerate(others))
+    return styles
 
 
 def label_runs(runs):

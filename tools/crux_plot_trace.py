@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# crux_plot_trace: what the pictures of a study of a trace share: the study as read, numbers of the
+# paper, words, sheets and legends. What is the paper's (Crux, SIGCOMM 2024) is in PAPER and is
+# called so in the pictures; all other numbers are the database's.
+#
+# Place: tools, a module for crux-plot-trace.py. Depends on Python 3, matplotlib, crux_plot_common.
+import collections
+import math
+import os
+import textwrap
+
+import crux_plot_common as common
+
+PAPER = {
+    # Section 6.3: what Crux gains over them there, and on the double-sided network; whether relative or
+    # points it does not say.
+    "gains": "Crux gains 13 to 23 % on the two-layer Clos, 4 to 7 % on the double-sided network",
+    # Section 6.3, two-layer Clos, as a listener noted it: utilisation in percent by policy.
+    "clos": {"sincronia": 39, "taccl": 49, "cassini": 51, "crux-ps-pa": 62, "crux": 62},
+    "lost": 55.5,  # section 6.3: percent of throughput that the jobs of the lowest level lose
+    "schedulers": {"muri": (20, 14), "hived": (25, 11)},  # section 6.4: over none, and Crux on top; percent
+    "risk": (36.3, 51),  # section 2.2: percent of jobs, of GPUs
+    "large": (128, 10, 512),  # section 2.2: over 10 % of jobs have 128 GPUs or more, the largest 512
+    "peak": (30, 1000),  # section 2.2: over 30 jobs and 1,000 GPUs at once
+}
+PAPER_COLOUR = "black"
+SORTS = {"pcie-nic": "PCIe switch-NIC", "nic-tor": "NIC-ToR", "tor-agg": "ToR-aggregation",
+         "agg-core": "aggregation-core", "host": "inside hosts"}
+WORK = {"time": "recorded time", "iterations": "recorded iterations"}
+WIDTH = 10  # inches: 1200 pixels
+
+
+class Study:
+    """What a database holds. Other tables are asked for when they are drawn."""
+
+    def __init__(self, db, facts, runs, inputs, risks, sorts):
+        self.db, self.facts, self.runs = db, facts, runs
+        self.inputs, self.risks, self.sorts = inputs, risks, sorts
+        self.topologies = list(dict.fromkeys(run["topology"] for run in runs))
+        self.styles = common.policy_styles({run["policy"] for run in runs})
+        counts = collections.Counter(run["levels"] for run in runs if run["part"] != "levels")
+        self.levels = max(counts, key=lambda n: (counts[n], n), default=None)  # what most runs have
+
+    def of(self, topology, scheduler):
+        """{policy: run} in the order of pictures, of the levels that most runs have, else of the most levels."""
+        found = {}
+        for run in self.runs:
+            if run["topology"] == topology and run["scheduler"] == scheduler and run["utilisation"] is not None:
+                key = (run["levels"] == self.levels, run["levels"])
+                if run["policy"] not in found or key > found[run["policy"]][0]:
+                    found[run["policy"]] = key, run
+        return {policy: found[policy][1] for policy in self.styles if policy in found}
+
+    def scheduler_of(self, topology):
+        """Of the runs that compare policies: the recorded placement where it was run."""
+        names = [run["scheduler"] for run in self.runs if run["topology"] == topology and run["part"] == "policies"]
+        recorded = any(r["scheduler"] == "recorded" for r in self.runs if r["topology"] == topology)
+        return "recorded" if recorded else names[0] if names else None
+
+    def compared(self):
+        """[(topology, scheduler, {policy: run})] of figures 23, 24, and fairness."""
+        found = [(t, self.scheduler_of(t)) for t in self.topologies]
+        return [(t, s, self.of(t, s)) for t, s in found if s is not None and self.of(t, s)]
+
+    def rows(self, columns, table, run, order):
+        return self.db.execute(f"SELECT {columns} FROM {table} WHERE run = ? ORDER BY {order}", [run["run"]]).fetchall()
+
+
+# ------------------------------------------------------------------ words
+
+
+def short(topology):
+    """A description without the folders of its files."""
+    parts = [":".join(os.path.basename(p) if "/" in p else p for p in word.split(":")) for word in topology.split(",")]
+    return ",".join(parts)
+
+
+def wrapped(text, width, lines=4):
+    """Broken at commas and colons too; cut after some lines."""
+    spaced = text.replace(",", ", ").replace(":", ": ")
+    got = textwrap.wrap(spaced, max(8, int(width)), max_lines=lines, placeholder=" …")
+    return "\n".join(got).replace(", ", ",").replace(": ", ":")
+
+
+def placed(topology, scheduler, width, lines=3):
+    """A topology's heading, with the job scheduler where it is not the recorded placement."""
+    return wrapped(short(topology), width, lines) + ("" if scheduler == "recorded" else f"\nplaced by {scheduler}")
+
+
+def caption(study, title, more=""):
+    """What holds for the picture, in two or three lines."""
+    facts = study.facts
+    source = facts["source"].rstrip("/")
+    source = source if len(source) <= 40 else "…/" + os.path.basename(source)[-40:]
+    parts = [f"trace {source}", f"from day {facts['from_s'] / 86400:.3g}"]
+    if facts["length_s"] is not None and math.isfinite(facts["length_s"]):
+        parts[-1] += f" to {(facts['from_s'] + facts['length_s']) / 86400:.3g}"
+    parts += [f"{len(study.inputs):,} jobs, each its {WORK.get(facts['work'], facts['work'])}"]
+    for name, factor in (("bytes", facts["bytes_factor"]), ("computation", facts["compute_factor"])):
+        parts += [f"{name} x {factor:g}"] if factor != 1 else []
+    lines = [title, "; ".join(parts)] + ([more] if more else [])
+    if not facts["finished"]:
+        lines.append(f"UNFINISHED: {len(study.runs)} of {facts['planned_runs']} runs")
+    return "\n".join("\n".join(textwrap.wrap(line, 125)) for line in lines)
+
+
+def sheet(pyplot, study, grid, height, title, more="", **keys):
+    """(figure, axes[row][column]) with the caption."""
+    figure, axes = pyplot.subplots(*grid, figsize=(WIDTH, height), squeeze=False, layout="constrained", **keys)
+    figure.suptitle(caption(study, title, more), fontsize=10)
+    return figure, axes
+
+
+def legend(figure, handles, columns=5):
+    """Below everything."""
+    if not handles:
+        return
+    columns = min(len(handles), columns)
+    longest = max(len(handle.get_label()) for handle in handles)
+    columns = max(1, min(columns, int(130 / (longest + 7))))
+    figure.legend(handles=handles, loc="lower center", ncols=columns, frameon=False, fontsize=9)
+    room = (0.22 * -(-len(handles) // columns) + 0.12) / figure.get_figheight()
+    figure.get_layout_engine().set(rect=(0, room, 1, 1 - room))
+
+
+def line_of(policy, styles, **keys):
+    from matplotlib import lines
+
+    colour, dash = styles[policy]
+    return lines.Line2D([], [], color=colour, linestyle=dash, linewidth=2, label=policy, **keys)
+
+
+def days(longest):
+    """(unit, factor) of an axis of a trace's time."""
+    for unit, seconds in (("days", 86400), ("hours", 3600), ("minutes", 60)):
+        if longest >= 3 * seconds:
+            return unit, 1 / seconds
+    return "s", 1
+
+
+def mark(axes, x, y):
+    """A number of the paper's."""
+    axes.plot(x, y, "D", color="white", markeredgecolor=PAPER_COLOUR, markersize=6, zorder=4)
+
+
+def mark_handle(label):
+    from matplotlib import lines
+
+    return lines.Line2D([], [], marker="D", linestyle="", color="white", markeredgecolor=PAPER_COLOUR, label=label)
+
+
+def write_above(axes, x, text, value, marked=None, size=9, rotation=0):
+    """Above a bar, and above the paper's mark where that would be in the way."""
+    reach = 6 + (24 if rotation else 10) / 2.2  # of the text and mark, in units of an axis of 100
+    over = marked is not None and -3 < marked - value < reach
+    axes.annotate(text, (x, max(value, marked) if over else value), (0, 7 if over else 3), textcoords="offset points",
+                  ha="center", va="bottom", fontsize=size, rotation=rotation)
+
+
+def light_grid(axes, axis="y"):
+    axes.grid(axis=axis, color="#e5e5e5", linewidth=0.6)
+    axes.set_axisbelow(True)
