@@ -24,21 +24,45 @@ static bool product_above(const uint32_t *factor, size_t n, uint64_t limit)
 	return false;
 }
 
+/* Under each ToR of a pod. */
+static uint32_t hosts_of(const struct crux_clos3 *c, uint32_t pod)
+{
+	return c->pod_hosts ? c->pod_hosts[pod] : c->hosts;
+}
+
+static uint32_t most_hosts(const struct crux_clos3 *c)
+{
+	uint32_t most = c->hosts;
+
+	for (uint32_t p = 0; c->pod_hosts && p < c->pods; p++)
+		most = !p || c->pod_hosts[p] > most ? c->pod_hosts[p] : most;
+	return most;
+}
+
+static uint32_t least_hosts(const struct crux_clos3 *c)
+{
+	uint32_t least = c->hosts;
+
+	for (uint32_t p = 0; c->pod_hosts && p < c->pods; p++)
+		least = !p || c->pod_hosts[p] < least ? c->pod_hosts[p] : least;
+	return least;
+}
+
 static enum crux_status check(const struct crux_clos3 *c, struct crux_error *err)
 {
-	const uint32_t hosts[] = {c->pods, c->tors, c->hosts};
+	const uint32_t hosts[] = {c->pods, c->tors, most_hosts(c)};
 	const uint32_t up[] = {c->pods, c->tors, c->aggs, c->uplinks};
 	const uint32_t core[] = {c->pods, c->aggs, c->cores};
 
-	if (!c->pods || !c->tors || !c->hosts || !c->aggs || !c->cores || !c->uplinks)
+	if (!c->pods || !c->tors || !least_hosts(c) || !c->aggs || !c->cores || !c->uplinks)
 		return crux_fail(err, CRUX_RANGE,
 				 "%u pods, %u ToR a pod, %u hosts a ToR, %u aggregation switches a "
 				 "pod, %u core switches a plane, %u uplinks: each must be at "
 				 "least 1",
-				 c->pods, c->tors, c->hosts, c->aggs, c->cores, c->uplinks);
+				 c->pods, c->tors, least_hosts(c), c->aggs, c->cores, c->uplinks);
 	if (product_above(hosts, 3, MAX_HOSTS))
 		return crux_fail(err, CRUX_LIMIT, "%u x %u x %u hosts: at most %llu are handled",
-				 c->pods, c->tors, c->hosts, (unsigned long long)MAX_HOSTS);
+				 c->pods, c->tors, most_hosts(c), (unsigned long long)MAX_HOSTS);
 	if (product_above(up, 4, MAX_CABLES))
 		return crux_fail(err, CRUX_LIMIT,
 				 "%u x %u x %u x %u cables above the ToR: at most %llu are handled",
@@ -51,7 +75,7 @@ static enum crux_status check(const struct crux_clos3 *c, struct crux_error *err
 	if (c->delay_ns > UINT64_C(1000000000))
 		return crux_fail(err, CRUX_RANGE, "delay %llu ns: at most 1e9",
 				 (unsigned long long)c->delay_ns);
-	return crux_host_check_tors(c->host, c->rails, c->tors, err);
+	return crux_host_check_tors(c->host, c->sides, c->tors, err);
 }
 
 static enum crux_status add_switch(struct crux_topology *topo, enum crux_node_kind kind,
@@ -69,12 +93,12 @@ static enum crux_status add_tor(struct crux_topology *topo, const struct crux_cl
 				uint32_t pod, uint32_t t, struct crux_node_id *group,
 				struct crux_error *err)
 {
-	uint32_t size = crux_host_group(c->host, c->rails);
+	uint32_t size = crux_host_group(c->host, c->sides);
 	enum crux_status status =
 		add_switch(topo, CRUX_NODE_TOR, pod * c->tors + t, &group[t % size], err);
 
 	if (!status && t % size == size - 1)
-		status = crux_host_add(topo, c->host, c->rails, c->hosts, group, c->nic_bps,
+		status = crux_host_add(topo, c->host, c->sides, hosts_of(c, pod), group, c->nic_bps,
 				       c->delay_ns * 1000, err);
 	return status;
 }
@@ -85,7 +109,7 @@ static enum crux_status wire_pod(struct crux_topology *topo, const struct crux_c
 				 struct crux_node_id *agg, struct crux_error *err)
 {
 	struct crux_node_id *group = agg + c->aggs;
-	uint32_t size = crux_host_group(c->host, c->rails);
+	uint32_t size = crux_host_group(c->host, c->sides);
 	enum crux_status status = CRUX_OK;
 
 	for (uint32_t a = 0; !status && a < c->aggs; a++) {
@@ -127,7 +151,7 @@ enum crux_status crux_clos3_build(const struct crux_clos3 *clos, struct crux_top
 	if (status)
 		return status;
 	switches = crux_array((size_t)clos->aggs * clos->cores + clos->aggs +
-				      crux_host_group(clos->host, clos->rails),
+				      crux_host_group(clos->host, clos->sides),
 			      sizeof(*switches));
 	if (!switches)
 		return crux_fail(err, CRUX_NOMEM, "out of memory for the switches");
@@ -146,7 +170,7 @@ enum crux_status crux_clos3_build(const struct crux_clos3 *clos, struct crux_top
 static enum crux_status assume(const struct crux_clos3 *c, struct crux_text *text,
 			       struct crux_error *err)
 {
-	double host = c->hosts * crux_host_tor_bps(c->host, c->rails, (double)c->nic_bps);
+	double host = c->hosts * crux_host_tor_bps(c->host, c->sides, (double)c->nic_bps);
 	double up = (double)c->aggs * c->uplinks * (double)c->uplink_bps;
 	double below = (double)c->tors * c->uplinks * (double)c->uplink_bps;
 	double core = (double)c->cores * (double)c->core_bps;
@@ -159,7 +183,7 @@ static enum crux_status assume(const struct crux_clos3 *c, struct crux_text *tex
 	if (!status)
 		status = crux_text_add(text, err, "clos3: delay of each network link %llu ns\n",
 				       (unsigned long long)c->delay_ns);
-	return status ? status : crux_host_notes(c->host, c->rails, "clos3", text, err);
+	return status ? status : crux_host_notes(c->host, c->sides, "clos3", text, err);
 }
 
 static enum crux_status build_and_assume(const struct crux_clos3 *clos, struct crux_topology **out,
@@ -207,7 +231,7 @@ enum crux_status crux_clos3_from_spec(const struct crux_spec *spec, struct crux_
 	if (status)
 		return status;
 	if (!tors_given)
-		tors *= crux_host_group(&host.plan, host.rails);
+		tors *= crux_host_group(&host.plan, host.sides);
 	clos = (struct crux_clos3){
 		.pods = (uint32_t)pods,
 		.tors = (uint32_t)tors,
@@ -216,7 +240,7 @@ enum crux_status crux_clos3_from_spec(const struct crux_spec *spec, struct crux_
 		.cores = (uint32_t)cores,
 		.uplinks = (uint32_t)uplinks,
 		.host = &host.plan,
-		.rails = host.rails,
+		.sides = (uint32_t)host.sides,
 		.nic_bps = crux_gbps(host.nic_gbps),
 		.uplink_bps = crux_gbps(host.uplink_gbps),
 		.core_bps = crux_gbps(core_gbps),

@@ -19,7 +19,7 @@ static struct crux_clos3 clos_of(const struct crux_host_keys *host, uint32_t k, 
 		.cores = k / 2,
 		.uplinks = 1,
 		.host = &host->plan,
-		.rails = host->rails,
+		.sides = (uint32_t)host->sides,
 		.nic_bps = crux_gbps(host->nic_gbps),
 		.uplink_bps = crux_gbps(host->uplink_gbps),
 		.core_bps = crux_gbps(core_gbps),
@@ -30,7 +30,7 @@ static struct crux_clos3 clos_of(const struct crux_host_keys *host, uint32_t k, 
 static enum crux_status assume(const struct crux_clos3 *c, uint32_t hosts, struct crux_text *text,
 			       struct crux_error *err)
 {
-	double host = c->hosts * crux_host_tor_bps(c->host, c->rails, (double)c->nic_bps);
+	double host = c->hosts * crux_host_tor_bps(c->host, c->sides, (double)c->nic_bps);
 	double up = (double)c->aggs * (double)c->uplink_bps;
 	double core = (double)c->cores * (double)c->core_bps;
 	enum crux_status status = crux_text_add(
@@ -42,7 +42,7 @@ static enum crux_status assume(const struct crux_clos3 *c, uint32_t hosts, struc
 	if (!status)
 		status = crux_text_add(text, err, "fattree: delay of each network link %llu ns\n",
 				       (unsigned long long)c->delay_ns);
-	return status ? status : crux_host_notes(c->host, c->rails, "fattree", text, err);
+	return status ? status : crux_host_notes(c->host, c->sides, "fattree", text, err);
 }
 
 static enum crux_status build(const struct crux_clos3 *clos, struct crux_topology **out,

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define N_HOST_KEYS    11
-#define N_NETWORK_KEYS 2
+#define N_NETWORK_KEYS 3
 #define MAX_OWN	       16
 #define N_OF(a)	       (sizeof(a) / sizeof((a)[0]))
 
@@ -30,7 +30,7 @@ static const struct preset {
 
 /* Which of the keys were given. */
 struct given {
-	bool host, gpus, nics, switches, cpus, nvlink, pcie, nic, ports;
+	bool host, gpus, nics, switches, cpus, nvlink, pcie, nic, ports, sides;
 };
 
 uint64_t crux_gbps(double gbps)
@@ -44,6 +44,7 @@ void crux_host_keys_default(struct crux_host_keys *values)
 		.gpus = 8,
 		.nics = 4,
 		.ports = 1,
+		.sides = 1,
 		.delay_ns = 1000,
 		.nic_gbps = 200,
 		.uplink_gbps = 200,
@@ -106,6 +107,7 @@ static size_t describe(struct crux_host_keys *v, struct given *given, bool netwo
 		{"smp_gbps", NULL, &v->smp_gbps, 1e-6, 1e6, NULL},
 		{"rails", &v->rails, NULL, 0, 1, NULL},
 		{"ports", &v->ports, NULL, 1, 8, &given->ports},
+		{"sides", &v->sides, NULL, 1, 1024, &given->sides},
 	};
 	size_t n_host = network ? N_HOST_KEYS + N_NETWORK_KEYS : N_HOST_KEYS;
 
@@ -164,6 +166,20 @@ static enum crux_status plan_xml(const char *path, struct crux_host_keys *v,
 	return crux_host_plan_xml(path, &options, &v->plan, notes, err);
 }
 
+static enum crux_status find_sides(struct crux_host_keys *v, bool given, struct crux_error *err)
+{
+	if (v->rails && given)
+		return crux_fail(err, CRUX_INVALID,
+				 "sides=%llu and rails=1, which is a side for each NIC: give one",
+				 (unsigned long long)v->sides);
+	if (v->rails)
+		v->sides = v->plan.n_nics;
+	if (v->plan.n_nics % v->sides)
+		return crux_fail(err, CRUX_RANGE, "%llu sides: must divide the %u NICs",
+				 (unsigned long long)v->sides, v->plan.n_nics);
+	return CRUX_OK;
+}
+
 enum crux_status crux_host_keys_apply(const struct crux_spec *spec, struct crux_host_keys *values,
 				      bool network, const struct crux_spec_key *own, size_t n_own,
 				      struct crux_text *notes, struct crux_error *err)
@@ -189,6 +205,11 @@ enum crux_status crux_host_keys_apply(const struct crux_spec *spec, struct crux_
 		return status;
 	status = xml ? plan_xml(host + 4, values, &given, notes, err)
 		     : plan_regular(values, &given, err);
+	if (!status) {
+		status = find_sides(values, given.sides, err);
+		if (status)
+			crux_host_plan_clear(&values->plan);
+	}
 	if (status)
 		crux_fail_prefix(err, "%s: ", spec->name);
 	return status;
@@ -206,35 +227,35 @@ static uint32_t max_ports(const struct crux_host_plan *plan)
 	return ports;
 }
 
-uint32_t crux_host_group(const struct crux_host_plan *plan, bool rails)
+uint32_t crux_host_group(const struct crux_host_plan *plan, uint32_t sides)
 {
-	return max_ports(plan) * (rails ? plan->n_nics : 1);
+	return max_ports(plan) * sides;
 }
 
-double crux_host_tor_bps(const struct crux_host_plan *plan, bool rails, double nic_bps)
+double crux_host_tor_bps(const struct crux_host_plan *plan, uint32_t sides, double nic_bps)
 {
 	double sum = 0;
 
 	for (uint32_t i = 0; i < plan->n_nics; i++)
 		sum += plan->nic_ports[i] * (plan->nic_bps[i] ? (double)plan->nic_bps[i] : nic_bps);
-	return sum / crux_host_group(plan, rails);
+	return sum / crux_host_group(plan, sides);
 }
 
-enum crux_status crux_host_check_tors(const struct crux_host_plan *plan, bool rails, uint32_t tors,
-				      struct crux_error *err)
+enum crux_status crux_host_check_tors(const struct crux_host_plan *plan, uint32_t sides,
+				      uint32_t tors, struct crux_error *err)
 {
-	uint32_t group = crux_host_group(plan, rails);
+	uint32_t group = crux_host_group(plan, sides);
 
 	if (tors % group)
 		return crux_fail(err, CRUX_RANGE,
-				 "%u ToR: hosts with %u NICs of %u ports and rails=%d hang on "
+				 "%u ToR: hosts with %u NICs of %u ports on %u sides hang on "
 				 "groups of %u ToR; a multiple is meant",
-				 tors, plan->n_nics, max_ports(plan), rails, group);
+				 tors, plan->n_nics, max_ports(plan), sides, group);
 	return CRUX_OK;
 }
 
 enum crux_status crux_host_add(struct crux_topology *topo, const struct crux_host_plan *plan,
-			       bool rails, uint32_t n, const struct crux_node_id *tors,
+			       uint32_t sides, uint32_t n, const struct crux_node_id *tors,
 			       uint64_t nic_bps, uint64_t delay_ps, struct crux_error *err)
 {
 	uint32_t ports = max_ports(plan), h, i, k, host;
@@ -242,27 +263,36 @@ enum crux_status crux_host_add(struct crux_topology *topo, const struct crux_hos
 
 	for (h = 0; !status && h < n; h++) {
 		status = crux_topology_add_host_plan(topo, plan, NULL, &host, err);
-		for (i = 0; !status && i < plan->n_nics; i++)
+		for (i = 0; !status && i < plan->n_nics; i++) {
+			/* Neighbours on a side begin on different ToR of it. */
+			uint32_t turn = i % sides + i / sides;
+
 			for (k = 0; !status && k < plan->nic_ports[i]; k++)
 				status = crux_topology_add_cable(
 					topo, crux_topology_host(topo, host)->nics[i],
-					tors[(rails ? i * ports : 0) + (i + k) % ports],
+					tors[i % sides * ports + (turn + k) % ports],
 					plan->nic_bps[i] ? plan->nic_bps[i] : nic_bps, delay_ps,
 					err);
+		}
 	}
 	return status;
 }
 
-enum crux_status crux_host_notes(const struct crux_host_plan *plan, bool rails, const char *name,
-				 struct crux_text *notes, struct crux_error *err)
+enum crux_status crux_host_notes(const struct crux_host_plan *plan, uint32_t sides,
+				 const char *name, struct crux_text *notes, struct crux_error *err)
 {
 	enum crux_status status = CRUX_OK;
 
-	if (rails)
+	if (sides > 1 && sides == plan->n_nics)
 		status = crux_text_add(notes, err,
 				       "%s: rails: NIC i of a host hangs on rail i of its group of "
 				       "%u ToR\n",
-				       name, crux_host_group(plan, true));
+				       name, crux_host_group(plan, sides));
+	else if (sides > 1)
+		status = crux_text_add(notes, err,
+				       "%s: sides: NIC i of a host hangs on side i mod %u of its "
+				       "group of %u ToR\n",
+				       name, sides, crux_host_group(plan, sides));
 	if (!status && max_ports(plan) > 1)
 		status = crux_text_add(notes, err,
 				       "%s: NICs of %u ports: a pair of NICs uses the first cable "

@@ -41,7 +41,7 @@ static enum crux_status check_clos(const struct crux_clos *clos, struct crux_err
 	if (clos->delay_ns > UINT64_C(1000000000))
 		return crux_fail(err, CRUX_RANGE, "delay %llu ns: at most 1e9",
 				 (unsigned long long)clos->delay_ns);
-	return crux_host_check_tors(clos->host, clos->rails, clos->tors, err);
+	return crux_host_check_tors(clos->host, clos->sides, clos->tors, err);
 }
 
 static enum crux_status add_switches(struct crux_topology *topo, enum crux_node_kind kind,
@@ -71,8 +71,8 @@ static enum crux_status wire_clos(struct crux_topology *topo, const struct crux_
 
 	if (!status)
 		status = add_switches(topo, CRUX_NODE_AGG, clos->aggs, aggs, err);
-	for (t = 0; !status && t < clos->tors; t += crux_host_group(clos->host, clos->rails))
-		status = crux_host_add(topo, clos->host, clos->rails, clos->hosts, switches + t,
+	for (t = 0; !status && t < clos->tors; t += crux_host_group(clos->host, clos->sides))
+		status = crux_host_add(topo, clos->host, clos->sides, clos->hosts, switches + t,
 				       clos->nic_bps, clos->delay_ns * 1000, err);
 	for (t = 0; t < clos->tors; t++)
 		for (a = 0; a < clos->aggs; a++)
@@ -118,7 +118,7 @@ struct clos_keys {
 static double down_gbps(const struct clos_keys *k)
 {
 	return (double)k->hosts *
-	       crux_host_tor_bps(&k->host.plan, k->host.rails, k->host.nic_gbps * 1e9) / 1e9;
+	       crux_host_tor_bps(&k->host.plan, k->host.sides, k->host.nic_gbps * 1e9) / 1e9;
 }
 
 /* See the formula in the header. */
@@ -178,7 +178,7 @@ static enum crux_status build_clos_keys(const char *name, const struct clos_keys
 		.aggs = (uint32_t)k->aggs,
 		.uplinks = (uint32_t)k->uplinks,
 		.host = &k->host.plan,
-		.rails = k->host.rails,
+		.sides = (uint32_t)k->host.sides,
 		.nic_bps = crux_gbps(k->host.nic_gbps),
 		.uplink_bps = crux_gbps(k->host.uplink_gbps),
 		.delay_ns = k->host.delay_ns,
@@ -192,7 +192,7 @@ static enum crux_status build_clos_keys(const char *name, const struct clos_keys
 	}
 	status = assume_clos(name, k, assumptions, err);
 	if (!status)
-		status = crux_host_notes(clos.host, clos.rails, name, assumptions, err);
+		status = crux_host_notes(clos.host, clos.sides, name, assumptions, err);
 	if (status)
 		crux_topology_destroy(topo);
 	else
@@ -227,7 +227,7 @@ static enum crux_status build_clos_spec(const struct crux_spec *spec, bool testb
 	if (status)
 		return status;
 	if (!k.tors_given)
-		k.tors *= crux_host_group(&k.host.plan, k.host.rails);
+		k.tors *= crux_host_group(&k.host.plan, k.host.sides);
 	status = find_uplinks(&k, err);
 	if (status)
 		crux_fail_prefix(err, "%s: ", spec->name);
@@ -257,6 +257,10 @@ enum crux_status crux_preset_build(const char *description, struct crux_topology
 		status = crux_clos3_from_spec(&spec, &topo, assumptions, err);
 	else if (!strcmp(spec.name, "fattree"))
 		status = crux_fattree_from_spec(&spec, &topo, assumptions, err);
+	else if (!strcmp(spec.name, "paper-clos"))
+		status = crux_paper_clos_from_spec(&spec, &topo, assumptions, err);
+	else if (!strcmp(spec.name, "double-sided"))
+		status = crux_double_sided_from_spec(&spec, &topo, assumptions, err);
 	else if (!strcmp(spec.name, "lingjun"))
 		status = crux_lingjun_build(&spec, &topo, assumptions, err);
 	else if (!strcmp(spec.name, "file"))
@@ -264,7 +268,7 @@ enum crux_status crux_preset_build(const char *description, struct crux_topology
 	else
 		status = crux_fail(err, CRUX_NOT_FOUND,
 				   "unknown topology \"%.40s\"; known: testbed, clos, clos3, "
-				   "lingjun:FILE, fattree, file:PATH",
+				   "lingjun:FILE, fattree, paper-clos, double-sided, file:PATH",
 				   spec.name);
 	crux_spec_clear(&spec);
 	if (!status)
