@@ -284,6 +284,52 @@ enum crux_status crux_tracesim_plan(struct crux_tracesim *s, uint32_t handle, ui
 	return CRUX_OK;
 }
 
+enum crux_status crux_tracesim_floor(struct crux_tracesim *s, uint32_t handle, double floor_s,
+				     struct crux_error *err)
+{
+	struct tjob *job = NULL;
+	uint64_t ticks;
+	enum crux_status status = running(s, handle, &job, err);
+
+	if (status == CRUX_OK)
+		status = tracesim_ticks(s, floor_s, "a floor", &ticks, err);
+	if (status == CRUX_OK) {
+		status = job_check_length(job, ticks, err);
+		if (status != CRUX_OK)
+			crux_fail_prefix(err, "job %lld: ", (long long)job->problem.id);
+	}
+	if (status != CRUX_OK || ticks == job->wanted_floor)
+		return status;
+	status = change(s, job, err);
+	if (status == CRUX_OK)
+		job->wanted_floor = ticks;
+	return status;
+}
+
+enum crux_status crux_tracesim_align(struct crux_tracesim *s, uint32_t handle, double not_before_s,
+				     struct crux_error *err)
+{
+	struct tjob *job = NULL;
+	uint64_t ticks;
+	enum crux_status status = running(s, handle, &job, err);
+
+	if (status == CRUX_OK)
+		status = tracesim_ticks(s, not_before_s, "an alignment", &ticks, err);
+	if (status != CRUX_OK)
+		return status;
+	if (ticks <= s->now)
+		ticks = 0;
+	/* One pending may have been used by now: its part may lag. */
+	if (!ticks && !job->now.align && !job->realign)
+		return CRUX_OK;
+	status = change(s, job, err);
+	if (status == CRUX_OK) {
+		job->wanted_align = ticks;
+		job->realign = true;
+	}
+	return status;
+}
+
 static int compare_handles(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -346,7 +392,6 @@ enum crux_status tracesim_advance(struct crux_tracesim *s, uint64_t until)
 	uint64_t limit = until, key;
 	struct part *p;
 
-	s->n_done = 0;
 	s->n_done = 0;
 	if (status == CRUX_OK && until == NEVER && !may_end(s))
 		status = crux_fail(s->err, CRUX_STALLED,

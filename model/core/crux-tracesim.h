@@ -8,7 +8,8 @@
  * Model: that of crux-flowsim.h. An iteration begun at T computes on [T, T + c]; its flows
  * become ready together at T + o c, move at the max-min fair rate inside their level on what the
  * levels above leave, and are complete at their last bit plus steps x latency of their path; it
- * ends when computation and flows are complete, and the next begins then.
+ * ends when computation and flows are complete, but not before T + its floor (jobs that take turns
+ * on GPUs), and the next begins then, or later where a shift or an alignment says so.
  *
  * Everything is a whole number. Time counts ticks of tick_ps picoseconds. Rates count
  * r = 2^-k bit/s, k the largest with every link at most 2^60 r. What is left of a flow counts
@@ -91,17 +92,20 @@ struct crux_tracesim_job {
 	uint32_t level;		   /**< 0 is the highest, below 64 */
 	const uint32_t *candidate; /**< [job.n_flows]; NULL: ecmp_candidate */
 	double shift_s;		   /**< delay of the first iteration */
+	double floor_s;		   /**< its iterations last at least that long (default 0) */
 };
 
 /** What a job has done so far, also after its end. Iterations under way count as far as they are,
- * but for the iteration's own sums. */
+ * but for the iteration's own sums. An iteration's length includes what it waits for its floor. */
 struct crux_tracesim_stats {
 	double start_s, end_s; /**< end: of its last iteration, or its removal; NAN while it runs */
 	uint64_t iterations;
-	double compute_s;		     /**< seconds of computation of each of its GPUs */
-	double iteration_s;		     /**< sum of its iterations' lengths */
-	double shortest_s, longest_s;	     /**< of one iteration; NAN when there is none */
-	double exposed_s;		     /**< sum over iterations of end - end of computation */
+	double compute_s;	      /**< seconds of computation of each of its GPUs */
+	double iteration_s;	      /**< sum of its iterations' lengths */
+	double shortest_s, longest_s; /**< of one iteration; NAN when there is none */
+	/** Sum over iterations of what communication takes after computation; not the wait for the
+	 * floor. */
+	double exposed_s;
 	double bytes[CRUX_TRACESIM_CLASSES]; /**< on links of each sort; a whole number */
 };
 
@@ -145,6 +149,21 @@ enum crux_status crux_tracesim_plan(struct crux_tracesim *sim, uint32_t handle, 
 				    const uint32_t *candidate, double shift_s,
 				    struct crux_error *err);
 
+/**
+ * Another floor: an iteration that begins from now on lasts at least @p floor_s from its begin, the
+ * last one too. The one under way keeps its own. CRUX_NOT_FOUND, CRUX_RANGE; CRUX_INVALID:
+ * iterations without length and without number.
+ */
+enum crux_status crux_tracesim_floor(struct crux_tracesim *sim, uint32_t handle, double floor_s,
+				     struct crux_error *err);
+/**
+ * The next iteration that begins does not begin before @p not_before_s, a time like
+ * crux_tracesim_now_s; once. Replaces one that has not been used; a time at or before the present
+ * takes it back. With a shift: at the later of end + shift and this. CRUX_NOT_FOUND, CRUX_RANGE.
+ */
+enum crux_status crux_tracesim_align(struct crux_tracesim *sim, uint32_t handle,
+				     double not_before_s, struct crux_error *err);
+
 /** Jobs that have had their iterations, at time now; by handle. Valid until the next call. */
 struct crux_tracesim_done {
 	uint32_t n;
@@ -185,13 +204,25 @@ struct crux_tracesim_change {
 };
 
 /**
- * Called after every time at which jobs arrived or ended, before anything moves: gives plans by
- * crux_tracesim_plan, and may add and remove jobs of its own. NULL decide: plans stay.
+ * decide: called after every time at which jobs arrived or ended, and at those that wake asks for,
+ * before anything moves: gives plans by crux_tracesim_plan, floors and alignments, and may add and
+ * remove jobs of its own. Jobs that it adds are told when they end, not those that it
+ * removes. NULL: plans stay.
+ *
+ * wake: the next time after the present (or the present, where decide has not been called then) at
+ * which decide is called though nothing arrives or ends; INFINITY: none. Asked after every decide.
+ * While it is finite the run goes on without jobs. A time is taken to the nearest tick, the next
+ * one at least. CRUX_INVALID: a time gone by. NULL: none.
+ *
+ * step: called at every step of the run and every few ten thousand events within one, with the
+ * time that the run has reached or is coming to; an error ends it with that status. NULL: nothing.
  */
 struct crux_tracesim_hooks {
 	enum crux_status (*decide)(void *context, struct crux_tracesim *sim,
 				   const struct crux_tracesim_change *change,
 				   struct crux_error *err);
+	double (*wake)(void *context);
+	enum crux_status (*step)(void *context, double now_s, struct crux_error *err);
 	void *context;
 };
 

@@ -90,9 +90,13 @@ static enum crux_status take_changes(struct crux_tracesim *s, struct region *r)
 			continue;
 		}
 		job->level = job->wanted_level;
+		job->floor = job->wanted_floor;
 		if (job->wanted_shift)
-			job->shift = job->wanted_shift;
+			job->now.shift = job->wanted_shift;
 		job->wanted_shift = 0;
+		if (job->realign)
+			job->now.align = job->wanted_align;
+		job->realign = false;
 		if (job->attached)
 			continue;
 		memcpy(job->candidate, job->wanted, job->n_flows * sizeof(*job->wanted));

@@ -72,6 +72,14 @@ static enum crux_status check(const struct crux_tracesim *s, const struct crux_t
 	return CRUX_OK;
 }
 
+enum crux_status job_check_length(const struct tjob *job, uint64_t floor, struct crux_error *err)
+{
+	if (job->instant && !floor && !job->max_iterations)
+		return crux_fail(err, CRUX_INVALID,
+				 "its iterations have no length, so they never end");
+	return CRUX_OK;
+}
+
 static enum crux_status set_times(const struct crux_tracesim *s,
 				  const struct crux_tracesim_job *given, struct tjob *job,
 				  struct crux_error *err)
@@ -84,15 +92,14 @@ static enum crux_status set_times(const struct crux_tracesim *s,
 					"a computation", &job->ready, err);
 	if (status == CRUX_OK)
 		status = tracesim_ticks(s, given->shift_s, "a shift", &job->wanted_shift, err);
+	if (status == CRUX_OK)
+		status = tracesim_ticks(s, given->floor_s, "a floor", &job->wanted_floor, err);
 	if (job->ready > job->compute)
 		job->ready = job->compute;
 	job->instant = !job->compute;
 	for (uint32_t f = 0; f < job->n_flows; f++)
 		job->instant &= !job->flows[f].total && !job->flows[f].alpha;
-	if (status == CRUX_OK && job->instant && !job->max_iterations)
-		status = crux_fail(err, CRUX_INVALID,
-				   "its iterations have no length, so they never end");
-	return status;
+	return status == CRUX_OK ? job_check_length(job, job->wanted_floor, err) : status;
 }
 
 static bool allocate(struct tjob *job)

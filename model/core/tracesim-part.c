@@ -5,6 +5,8 @@
  */
 #include "tracesim-private.h"
 
+#define STEP_COST (1u << 20)
+
 static bool before(struct timer a, struct timer b)
 {
 	return a.time < b.time || (a.time == b.time && a.item < b.item);
@@ -79,8 +81,11 @@ static void begin(struct part *p, struct tjob *job, uint64_t time, uint64_t done
 {
 	struct job_state *n = &job->now;
 
-	n->start = time + job->shift;
-	job->shift = 0;
+	n->start = time + n->shift;
+	if (n->start < n->align)
+		n->start = n->align;
+	n->shift = n->align = 0;
+	n->floor_end = n->start + job->floor;
 	n->compute_end = n->start + job->compute - done;
 	n->comm_start = n->comm_end = n->start + job->ready - done;
 	n->computing = true;
@@ -117,29 +122,26 @@ static enum crux_status write_row(struct crux_tracesim *s, const struct tjob *jo
 	return CRUX_OK;
 }
 
-/* The iteration ends when both computation and flows are complete. */
-static enum crux_status end_if_complete(struct crux_tracesim *s, struct part *p, struct tjob *job)
+static enum crux_status end_iteration(struct crux_tracesim *s, struct part *p, struct tjob *job,
+				      uint64_t end)
 {
 	struct job_state *n = &job->now;
-	uint64_t end, length;
+	uint64_t length = end - n->start;
 
-	if (n->computing || !n->communicating || n->pending)
-		return CRUX_OK;
-	end = n->comm_end > n->compute_end ? n->comm_end : n->compute_end;
-	length = end - n->start;
 	if (s->options.sink) {
 		enum crux_status status = write_row(s, job, end);
 
 		if (status != CRUX_OK)
 			return status;
-	} else if (job->instant) {
+	} else if (job->instant && !length && !job->floor) {
 		s->work.iterations += job->max_iterations - 1 - job->sums.iterations;
 		job->sums.iterations = job->max_iterations - 1; /* one is as the other */
 	}
 	s->work.iterations++;
 	job->sums.iterations++;
 	job->sums.length += length;
-	job->sums.exposed += end - n->compute_end;
+	if (n->comm_end > n->compute_end)
+		job->sums.exposed += n->comm_end - n->compute_end;
 	if (length < job->shortest)
 		job->shortest = length;
 	if (length > job->longest)
@@ -151,6 +153,22 @@ static enum crux_status end_if_complete(struct crux_tracesim *s, struct part *p,
 		return CRUX_OK;
 	}
 	begin(p, job, end, 0);
+	return CRUX_OK;
+}
+
+/* The iteration ends when both computation and flows are complete, and its floor is over. */
+static enum crux_status end_if_complete(struct crux_tracesim *s, struct part *p, struct tjob *job)
+{
+	struct job_state *n = &job->now;
+	uint64_t end;
+
+	if (n->computing || !n->communicating || n->pending)
+		return CRUX_OK;
+	end = n->comm_end > n->compute_end ? n->comm_end : n->compute_end;
+	if (n->floor_end <= end)
+		return end_iteration(s, p, job, end);
+	n->waiting = true;
+	timers_set(&p->timers, ready_timer(p, job->index), n->floor_end);
 	return CRUX_OK;
 }
 
@@ -184,6 +202,10 @@ static enum crux_status on_ready(struct crux_tracesim *s, struct part *p, struct
 		job->now.started = true;
 		begin(p, job, time, job->how == CRUX_START_COMM ? job->ready : 0);
 		return CRUX_OK;
+	}
+	if (job->now.waiting) {
+		job->now.waiting = false;
+		return end_iteration(s, p, job, time);
 	}
 	job->now.communicating = true;
 	for (uint32_t q = job->first_group; q < job->first_group + job->n_groups; q++) {
@@ -301,6 +323,8 @@ void part_start(struct crux_tracesim *s, struct part *p)
 			n->pending += !n->communicating || p->groups[q].phase != FLOW_IDLE;
 		if (!n->started)
 			timers_set(&p->timers, ready_timer(p, j), job->begin_at);
+		else if (n->waiting)
+			timers_set(&p->timers, ready_timer(p, j), n->floor_end);
 		else if (!n->communicating && !n->finished)
 			timers_set(&p->timers, ready_timer(p, j), n->comm_start);
 		if (n->computing)
@@ -330,6 +354,16 @@ static enum crux_status moment(struct crux_tracesim *s, struct part *p, uint64_t
 	return CRUX_OK;
 }
 
+/* Now and then the run is asked whether it goes on: some ten milliseconds apart. */
+static enum crux_status breathe(struct crux_tracesim *s, const struct part *p)
+{
+	s->since_step += 16 + p->n_groups;
+	if (!s->step || s->since_step < STEP_COST)
+		return CRUX_OK;
+	s->since_step = 0;
+	return s->step(s->step_context, crux_tracesim_now_s(s), s->err);
+}
+
 enum crux_status part_advance(struct crux_tracesim *s, struct part *p, uint64_t until)
 {
 	uint32_t item;
@@ -340,7 +374,9 @@ enum crux_status part_advance(struct crux_tracesim *s, struct part *p, uint64_t 
 		if (time > LAST)
 			return crux_fail(s->err, CRUX_LIMIT, "a time beyond %g s",
 					 seconds(s, LAST));
-		status = moment(s, p, time);
+		status = breathe(s, p);
+		if (status == CRUX_OK)
+			status = moment(s, p, time);
 		if (status == CRUX_OK && p->regroup)
 			status = part_regroup(s, p);
 		if (status != CRUX_OK)
@@ -358,7 +394,7 @@ enum crux_status part_advance(struct crux_tracesim *s, struct part *p, uint64_t 
 	return CRUX_OK;
 }
 
-/* A job's iterations take `least` each, and something must happen before one ends. */
+/* A job's iterations take `least` or its floor each; something must happen before one ends. */
 void part_key(struct part *p)
 {
 	uint32_t item;
@@ -367,15 +403,16 @@ void part_key(struct part *p)
 	for (uint32_t j = 0; j < p->n_jobs; j++) {
 		const struct tjob *job = p->jobs[j];
 		uint64_t left = job->max_iterations - job->sums.iterations, at = job->now.start;
+		uint64_t each = job->least > job->floor ? job->least : job->floor;
 
 		if (!job->max_iterations || job->now.finished)
 			continue;
 		/* The iteration under way may be shorter, and nearly over. */
 		if (!job->now.started)
 			at = job->begin_at;
-		if (job->least && left - 1 > (LAST - at) / job->least)
+		if (each && left - 1 > (LAST - at) / each)
 			continue;
-		at += (left - 1) * job->least;
+		at += (left - 1) * each;
 		if (at < least)
 			least = at;
 	}

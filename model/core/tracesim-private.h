@@ -47,8 +47,10 @@ struct tflow {
 
 /* Phases of a job, and what it has done. Times in ticks. */
 struct job_state {
-	uint64_t start, compute_end, comm_start, comm_end;
+	uint64_t start, compute_end, comm_start, comm_end, floor_end;
+	uint64_t shift, align; /* of the next iteration: delay; not before, 0: none */
 	bool started, computing, communicating, finished;
+	bool waiting;	  /* complete, but for its floor */
 	uint32_t pending; /* groups not yet complete */
 };
 struct job_sums {
@@ -65,14 +67,14 @@ struct tjob {
 	struct hop *hops;
 	uint32_t n_hops;
 	uint32_t level, wanted_level;
-	uint64_t wanted_shift;
-	uint64_t compute, ready, shift, max_iterations;
+	uint64_t wanted_shift, wanted_align, wanted_floor;
+	uint64_t compute, ready, floor, max_iterations;
 	uint64_t least; /* ticks an iteration takes at least */
 	bool instant;	/* its iterations have no length */
 	enum crux_sim_start how;
 	uint64_t begin_at; /* of the first iteration */
 	/* What asks for a new part. */
-	bool changed, attached, listed, alive, leaving, repath;
+	bool changed, attached, listed, alive, leaving, repath, realign;
 	struct part *part;
 	uint32_t index; /* in its part; while parts are built, in the region */
 	uint32_t first_group, n_groups;
@@ -122,7 +124,8 @@ struct part {
 	uint32_t n_jobs, n_groups;
 	struct tjob **jobs; /* by handle */
 	struct group *groups;
-	struct timers timers; /* groups, then 2 j: end of computation, 2 j + 1: start, ready */
+	struct timers
+		timers; /* groups, then 2 j: end of computation, 2 j + 1: start, ready, floor */
 	struct rates rates;
 	uint64_t time; /* nothing has happened behind it */
 	uint64_t key;  /* no job ends for good before it */
@@ -168,6 +171,10 @@ struct crux_tracesim {
 	uint64_t now;
 	struct scratch scratch[N_SCRATCH];
 	struct crux_tracesim_work work;
+	/* Of a run: see the hook of this name; work since it was called. */
+	enum crux_status (*step)(void *context, double now_s, struct crux_error *err);
+	void *step_context;
+	uint64_t since_step;
 	struct crux_error *err;
 };
 
@@ -182,6 +189,8 @@ enum crux_status tracesim_nomem(struct crux_tracesim *s, const char *what);
 enum crux_status job_make(struct crux_tracesim *s, const struct crux_tracesim_job *given,
 			  struct tjob **out, struct crux_error *err);
 void job_destroy(struct tjob *job);
+/* Iterations must have a length, this floor at least, or a number. */
+enum crux_status job_check_length(const struct tjob *job, uint64_t floor, struct crux_error *err);
 
 /* tracesim-paths.c: a job's links are its candidates'; they are listed with the links, or not. */
 void paths_set(struct crux_tracesim *s, struct tjob *job);

@@ -26,7 +26,7 @@ static bool same_past(const struct part *p, uint32_t j)
 	if (p->jobs[j]->sums.iterations == p->repeat.sums[j].iterations && !n->computing)
 		ago = p->repeat.time;
 	return n->start - ago == o->start && n->compute_end - ago == o->compute_end &&
-	       n->comm_end - ago == o->comm_end;
+	       n->comm_end - ago == o->comm_end && n->floor_end - ago == o->floor_end;
 }
 
 static bool same_job(const struct part *p, uint32_t j)
@@ -39,7 +39,8 @@ static bool same_job(const struct part *p, uint32_t j)
 	       rest_of(p, ready_timer(p, j)) == p->repeat.rest[ready_timer(p, j)] &&
 	       n->started == o->started && n->computing == o->computing &&
 	       n->communicating == o->communicating && n->finished == o->finished &&
-	       n->pending == o->pending && !job->shift && !job->split && same_past(p, j);
+	       n->pending == o->pending && n->waiting == o->waiting && n->shift == o->shift &&
+	       n->align == o->align && !job->split && same_past(p, j);
 }
 
 static bool same(const struct part *p)
@@ -68,6 +69,7 @@ static void save(struct part *p)
 		r->jobs[j].start -= p->time;
 		r->jobs[j].compute_end -= p->time;
 		r->jobs[j].comm_end -= p->time;
+		r->jobs[j].floor_end -= p->time;
 		r->sums[j] = p->jobs[j]->sums;
 		r->began[j] = p->has_begun[j];
 		r->rest[compute_timer(p, j)] = rest_of(p, compute_timer(p, j));
@@ -120,6 +122,7 @@ static void move_job(struct crux_tracesim *s, struct tjob *job, const struct job
 	n->compute_end += ticks;
 	n->comm_start += ticks;
 	n->comm_end += ticks;
+	n->floor_end += ticks;
 }
 
 /* m periods at once. */

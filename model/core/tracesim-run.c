@@ -33,6 +33,7 @@ struct run {
 	struct crux_tracesim_bin *bins;
 	size_t n_bins, cap_bins;
 	uint64_t horizon, edge; /* ticks; NEVER */
+	uint64_t decided;	/* when decide was called last; NEVER */
 };
 
 static enum crux_status check(const struct crux_tracesim_trace *t, struct crux_error *err)
@@ -141,6 +142,7 @@ static enum crux_status decide(struct run *r)
 	};
 	enum crux_status status = CRUX_OK;
 
+	r->decided = r->sim->now;
 	if (hooks->decide)
 		status = hooks->decide(hooks->context, r->sim, &change, r->err);
 	if (status == CRUX_OK)
@@ -233,18 +235,43 @@ static enum crux_status start_jobs(struct run *r)
 	return welcome(r);
 }
 
+/* When decide wants to be called, in ticks; NEVER. */
+static enum crux_status wake_time(struct run *r, uint64_t *at)
+{
+	const struct crux_tracesim_hooks *hooks = &r->trace->hooks;
+	double now_s = crux_tracesim_now_s(r->sim), at_s = INFINITY;
+	enum crux_status status;
+
+	*at = NEVER;
+	if (hooks->wake)
+		at_s = hooks->wake(hooks->context);
+	if (at_s == INFINITY)
+		return CRUX_OK;
+	if (r->decided == r->sim->now ? !(at_s > now_s) : !(at_s >= now_s))
+		return crux_fail(r->err, CRUX_INVALID, "to be woken at %.17g s at %.17g s", at_s,
+				 now_s);
+	status = tracesim_ticks(r->sim, at_s, "to be woken at", at, r->err);
+	if (status == CRUX_OK && *at <= r->sim->now)
+		*at = r->sim->now + (r->decided == r->sim->now);
+	return status;
+}
+
 static enum crux_status loop(struct run *r)
 {
 	for (;;) {
 		uint32_t item;
-		uint64_t first = timers_first(&r->ends, &item), arrival = arrival_time(r);
+		uint64_t first = timers_first(&r->ends, &item), arrival = arrival_time(r), wake;
 		uint64_t until = r->horizon < r->edge ? r->horizon : r->edge;
-		enum crux_status status;
+		enum crux_status status = wake_time(r, &wake);
 
-		if (arrival == NEVER && !r->n_live)
-			return CRUX_OK;
+		if (status == CRUX_OK && r->trace->hooks.step)
+			status = r->trace->hooks.step(r->trace->hooks.context,
+						      crux_tracesim_now_s(r->sim), r->err);
+		if (status != CRUX_OK || (arrival == NEVER && wake == NEVER && !r->n_live))
+			return status;
 		until = first < until ? first : until;
 		until = arrival < until ? arrival : until;
+		until = wake < until ? wake : until;
 		r->sim->err = r->err;
 		status = tracesim_advance(r->sim, until);
 		r->sim->err = NULL;
@@ -257,7 +284,7 @@ static enum crux_status loop(struct run *r)
 		if (status != CRUX_OK || r->sim->now >= r->horizon)
 			return status;
 		status = start_jobs(r);
-		if (status == CRUX_OK && (r->n_ended || r->n_arrived))
+		if (status == CRUX_OK && (r->n_ended || r->n_arrived || wake <= r->sim->now))
 			status = decide(r);
 		if (status != CRUX_OK)
 			return status;
@@ -272,7 +299,9 @@ static enum crux_status set_up(struct run *r)
 
 	if (status != CRUX_OK)
 		return status;
-	r->horizon = r->edge = NEVER;
+	r->sim->step = t->hooks.step;
+	r->sim->step_context = t->hooks.context;
+	r->horizon = r->edge = r->decided = NEVER;
 	if (!isinf(t->horizon_s))
 		status = tracesim_ticks(r->sim, t->horizon_s, "a horizon", &r->horizon, r->err);
 	if (status == CRUX_OK && !isinf(t->bin_s))

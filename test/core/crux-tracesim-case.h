@@ -131,6 +131,14 @@ static void case_make(struct trace_case *c, struct crux_rng *rng, double span_s)
 		}
 }
 
+/* Floors for some of the jobs. */
+static inline void case_floors(struct trace_case *c, struct crux_rng *rng)
+{
+	for (uint32_t j = 0; j < c->n_jobs; j++)
+		if (!crux_rng_below(rng, 4))
+			c->jobs[j].job.floor_s = case_time(c, rng, 1);
+}
+
 static void case_options(const struct trace_case *c, struct crux_tracesim_options *o)
 {
 	crux_tracesim_default(o);

@@ -19,6 +19,8 @@ struct whims {
 	bool gone[MOST];
 	double intensity[MOST];
 	bool busy; /* adds and removes jobs itself */
+	uint32_t woken;
+	double wake_s;
 };
 
 static enum crux_status add_own(struct whims *w, struct crux_tracesim *sim, struct crux_error *err)
@@ -35,6 +37,23 @@ static enum crux_status add_own(struct whims *w, struct crux_tracesim *sim, stru
 		w->own++;
 	}
 	return status;
+}
+
+/* Now and then another floor, or a time before which the next iteration does not begin. */
+static enum crux_status retime(struct whims *w, struct crux_tracesim *sim, uint32_t handle,
+			       struct crux_error *err)
+{
+	double most = crux_rng_below(&w->rng, 3) ? 1 : 0, floor_s = case_time(w->c, &w->rng, most);
+	double at_s = crux_tracesim_now_s(sim) + case_time(w->c, &w->rng, 3);
+	enum crux_status status = CRUX_OK;
+
+	if (!crux_rng_below(&w->rng, 5))
+		status = crux_tracesim_floor(sim, handle, floor_s, err);
+	if (status == CRUX_INVALID) /* nothing else gives it a length */
+		status = CRUX_OK;
+	if (status == CRUX_OK && !crux_rng_below(&w->rng, 5))
+		status = crux_tracesim_align(sim, handle, at_s, err);
+	return status == CRUX_NOT_FOUND ? CRUX_OK : status;
 }
 
 static enum crux_status replan(struct whims *w, struct crux_tracesim *sim, uint32_t handle,
@@ -54,6 +73,9 @@ static enum crux_status replan(struct whims *w, struct crux_tracesim *sim, uint3
 	/* Candidates that its flows do not have are refused, and change nothing. */
 	status = crux_tracesim_plan(sim, handle, level, what == 1 ? NULL : candidate, shift, err);
 	if (status != CRUX_OK && status != CRUX_RANGE && status != CRUX_NOT_FOUND)
+		return status;
+	status = retime(w, sim, handle, err);
+	if (status != CRUX_OK)
 		return status;
 	if (!kill || crux_tracesim_remove(sim, handle, err) == CRUX_NOT_FOUND)
 		return CRUX_OK;
@@ -81,7 +103,15 @@ static enum crux_status decide(void *context, struct crux_tracesim *sim,
 		status = add_own(w, sim, err);
 	for (uint32_t h = 0; h < w->n && status == CRUX_OK; h++)
 		status = replan(w, sim, h, err);
+	w->wake_s = INFINITY;
+	if (++w->woken < 12)
+		w->wake_s = change->time_s + 0.01 + case_time(w->c, &w->rng, 4);
 	return status;
+}
+
+static double wake(void *context)
+{
+	return ((struct whims *)context)->wake_s;
 }
 
 static double intensity(void *context, uint32_t handle)
@@ -94,7 +124,7 @@ static struct crux_tracesim_result *run(const struct trace_case *c, uint64_t see
 					bool check)
 {
 	struct crux_tracesim_trace t = *given;
-	struct whims w = {.c = c, .busy = seed % 3 == 0};
+	struct whims w = {.c = c, .busy = seed % 3 == 0, .wake_s = INFINITY};
 	struct crux_tracesim_result *r = NULL;
 	struct crux_error err = {.text = ""};
 
@@ -105,6 +135,10 @@ static struct crux_tracesim_result *run(const struct trace_case *c, uint64_t see
 	t.intensity = intensity;
 	if (seed % 4)
 		t.hooks.decide = decide;
+	if (seed % 8 > 4) {
+		t.hooks.wake = wake;
+		w.wake_s = 0;
+	}
 	if (crux_tracesim_run(&t, &r, &err) != CRUX_OK)
 		CHECK_FAIL("%s", err.text);
 	return r;
@@ -148,7 +182,7 @@ static void same(const struct crux_tracesim_result *a, const struct crux_tracesi
 	}
 }
 
-/* Thousands of cases; every 20th with the check as a third run. */
+/* Thousands of cases; every 19th with the check as a third run. */
 static void identical(void)
 {
 	struct crux_rng rng;
@@ -163,6 +197,7 @@ static void identical(void)
 		int bad = check_case_bad;
 
 		case_make(&k, &rng, 60);
+		case_floors(&k, &rng);
 		case_options(&k, &t.options);
 		t.options.tick_ps = ticks[crux_rng_below(&rng, 4)];
 		t.arrivals = k.jobs;
@@ -171,7 +206,7 @@ static void identical(void)
 		t.bin_s = crux_rng_below(&rng, 3) ? 1 + 20 * crux_rng_real(&rng) : INFINITY;
 		a = run(&k, round, &t, true, false);
 		b = run(&k, round, &t, false, false);
-		if (round % 20 == 0)
+		if (round % 19 == 0)
 			c = run(&k, round, &t, true, true);
 		if (a && b) {
 			same(a, b);
@@ -208,6 +243,7 @@ static void long_cases(void)
 		struct trace_case k;
 
 		case_make(&k, &rng, 10);
+		case_floors(&k, &rng);
 		case_options(&k, &t.options);
 		t.options.tick_ps = 1000000000;
 		t.arrivals = k.jobs;
