@@ -88,6 +88,20 @@ enum crux_status store_row_done(struct crux_store *store, struct store_row *row,
 	return status;
 }
 
+enum crux_status store_row_next(struct crux_store *store, struct store_row *row, bool *more,
+				struct crux_error *err)
+{
+	int rc = row->rc == SQLITE_OK ? sqlite3_step(row->stmt) : row->rc;
+	enum crux_status status = CRUX_OK;
+
+	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+		status = db_fail(store, err);
+	if (rc != SQLITE_ROW)
+		sqlite3_reset(row->stmt);
+	*more = rc == SQLITE_ROW;
+	return status;
+}
+
 static enum crux_status simple(struct crux_store *store, enum statement which,
 			       struct crux_error *err)
 {
@@ -107,6 +121,13 @@ enum crux_status store_commit(struct crux_store *store, struct crux_error *err)
 	store->pending = 0;
 	store->committed = wall_s();
 	return status;
+}
+
+void store_rollback(struct crux_store *store)
+{
+	if (!sqlite3_get_autocommit(store->db))
+		simple(store, S_ROLLBACK, NULL);
+	store->pending = 0;
 }
 
 enum crux_status store_begin(struct crux_store *store, struct crux_error *err)
@@ -137,31 +158,58 @@ enum crux_status store_insert(struct crux_store *store, struct store_row *row,
 
 /* ---- opening and closing */
 
-static enum crux_status prepare(struct crux_store *store, struct crux_error *err)
+/* The answer of a question for one number. */
+static int64_t ask(struct crux_store *store, const char *question)
 {
-	char *failed = NULL;
+	sqlite3_stmt *stmt = NULL;
+	int64_t answer = -1;
+
+	if (sqlite3_prepare_v2(store->db, question, -1, &stmt, NULL) == SQLITE_OK &&
+	    sqlite3_step(stmt) == SQLITE_ROW)
+		answer = sqlite3_column_int64(stmt, 0);
+	sqlite3_finalize(stmt);
+	return answer;
+}
+
+/* Leaves the transaction open. */
+static enum crux_status make_tables(struct crux_store *store, struct crux_error *err)
+{
 	char mark[64];
 
-	sqlite3_busy_timeout(store->db, BUSY_MS);
 	snprintf(mark, sizeof(mark), "PRAGMA application_id = %d; PRAGMA user_version = 1;",
 		 CRUX_STORE_APPLICATION_ID);
+	if (sqlite3_exec(store->db, mark, NULL, NULL, NULL) ||
+	    sqlite3_exec(store->db, "BEGIN", NULL, NULL, NULL) ||
+	    sqlite3_exec(store->db, store_schema, NULL, NULL, NULL))
+		return db_fail(store, err);
+	return CRUX_OK;
+}
+
+static enum crux_status prepare(struct crux_store *store, bool *made, struct crux_error *err)
+{
+	enum crux_status status = CRUX_OK;
+	int64_t tables;
+
+	sqlite3_busy_timeout(store->db, BUSY_MS);
 	if (sqlite3_exec(store->db,
 			 "PRAGMA journal_mode = DELETE; PRAGMA synchronous = NORMAL;"
 			 "PRAGMA foreign_keys = ON;",
-			 NULL, NULL, &failed) ||
-	    sqlite3_exec(store->db, mark, NULL, NULL, &failed) ||
-	    sqlite3_exec(store->db, "BEGIN", NULL, NULL, &failed) ||
-	    sqlite3_exec(store->db, store_schema, NULL, NULL, &failed) ||
-	    sqlite3_exec(store->db, "COMMIT", NULL, NULL, &failed)) {
-		sqlite3_free(failed);
+			 NULL, NULL, NULL))
 		return db_fail(store, err);
-	}
-	for (int i = 0; i < S_COUNT; i++)
+	tables = ask(store, "SELECT count(*) FROM sqlite_schema");
+	if (tables < 0)
+		return db_fail(store, err);
+	*made = !tables;
+	if (*made)
+		status = make_tables(store, err);
+	else if (ask(store, "SELECT count(*) FROM sqlite_schema WHERE name = 'trace'") != 1)
+		status = crux_fail(err, CRUX_INVALID, "%s: holds no study of a trace", store->path);
+	for (int i = 0; !status && i < S_COUNT; i++)
 		if (sqlite3_prepare_v3(store->db, statement_texts[i], -1, SQLITE_PREPARE_PERSISTENT,
 				       &store->statements[i], NULL))
-			return db_fail(store, err);
+			status = db_fail(store, err);
 	store->committed = wall_s();
-	return CRUX_OK;
+	return status;
 }
 
 static void destroy(struct crux_store *store)
@@ -220,7 +268,15 @@ static struct crux_store *create(const char *path)
 	return store;
 }
 
-enum crux_status crux_store_open(const char *path, struct crux_store **out, struct crux_error *err)
+void store_abandon(struct crux_store *store, bool made)
+{
+	if (made)
+		store_discard(store->fd, store->path);
+	destroy(store);
+}
+
+enum crux_status store_open(const char *path, bool keep, struct crux_store **out, bool *made,
+			    struct crux_error *err)
 {
 	enum crux_status status = crux_store_check(path, err);
 	struct crux_store *store;
@@ -230,18 +286,36 @@ enum crux_status crux_store_open(const char *path, struct crux_store **out, stru
 	store = create(path);
 	if (!store)
 		return crux_fail(err, CRUX_NOMEM, "%s: out of memory", path);
-	status = store_claim(store->path, &store->fd, err);
+	status = keep ? store_claim_kept(store->path, &store->fd, err)
+		      : store_claim(store->path, &store->fd, err);
 	if (status) {
 		destroy(store);
 		return status;
 	}
+	*made = !keep;
 	if (sqlite3_open_v2(store->path, &store->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
 		status = db_fail(store, err);
 	else
-		status = prepare(store, err);
+		status = prepare(store, made, err);
 	if (status) {
-		store_discard(store->fd, store->path);
-		destroy(store);
+		store_abandon(store, *made);
+		return status;
+	}
+	*out = store;
+	return CRUX_OK;
+}
+
+enum crux_status crux_store_open(const char *path, struct crux_store **out, struct crux_error *err)
+{
+	struct crux_store *store = NULL;
+	bool made = true;
+	enum crux_status status = store_open(path, false, &store, &made, err);
+
+	if (status)
+		return status;
+	status = store_commit(store, err);
+	if (status) {
+		store_abandon(store, made);
 		return status;
 	}
 	*out = store;

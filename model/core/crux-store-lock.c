@@ -73,8 +73,8 @@ static void remove_tails(const char *path)
 			unlink(name);
 }
 
-/* All locks, an empty file, and SQLite's locks given back. */
-static enum crux_status take(int fd, const char *path, struct crux_error *err)
+/* All locks, an empty file unless it is kept, and SQLite's locks given back. */
+static enum crux_status take(int fd, const char *path, bool keep, struct crux_error *err)
 {
 	struct flock lock = lock_of(F_WRLCK, SQLITE_LOCK_BYTES + 1);
 	enum crux_status status;
@@ -90,29 +90,40 @@ static enum crux_status take(int fd, const char *path, struct crux_error *err)
 	if (status)
 		return status;
 	/* The journal goes last: left beside an empty file it would be void. */
-	if (ftruncate(fd, 0) != 0)
+	if (!keep && ftruncate(fd, 0) != 0)
 		return crux_fail(err, CRUX_IO, "%s: cannot be emptied: %s", path, strerror(errno));
-	remove_tails(path);
+	if (!keep)
+		remove_tails(path);
 	lock = lock_of(F_UNLCK, SQLITE_LOCK_BYTES);
 	if (fcntl(fd, SET_LOCK, &lock) != 0)
 		return crux_fail(err, CRUX_IO, "%s: cannot be unlocked: %s", path, strerror(errno));
 	return CRUX_OK;
 }
 
-enum crux_status store_claim(const char *path, int *out, struct crux_error *err)
+static enum crux_status claim(const char *path, bool keep, int *out, struct crux_error *err)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
 	enum crux_status status;
 
 	if (fd < 0)
 		return crux_fail(err, CRUX_IO, "%s: cannot be opened: %s", path, strerror(errno));
-	status = take(fd, path, err);
+	status = take(fd, path, keep, err);
 	if (status) {
 		close(fd);
 		return status;
 	}
 	*out = fd;
 	return CRUX_OK;
+}
+
+enum crux_status store_claim(const char *path, int *fd, struct crux_error *err)
+{
+	return claim(path, false, fd, err);
+}
+
+enum crux_status store_claim_kept(const char *path, int *fd, struct crux_error *err)
+{
+	return claim(path, true, fd, err);
 }
 
 void store_discard(int fd, const char *path)

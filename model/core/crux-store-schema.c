@@ -159,4 +159,86 @@ const char store_schema[] =
 	"CREATE TABLE figure_published("
 	" number INTEGER PRIMARY KEY, what TEXT NOT NULL, policy TEXT, low REAL NOT NULL,"
 	" high REAL NOT NULL CHECK(high >= low), unit TEXT NOT NULL,"
-	" source TEXT NOT NULL) STRICT;";
+	" source TEXT NOT NULL) STRICT;"
+
+	/* A trace under topologies, job schedulers and policies; every run also has its row in run.
+	 */
+	"CREATE TABLE trace("
+	" id INTEGER PRIMARY KEY CHECK(id = 1), source TEXT NOT NULL, digest TEXT NOT NULL,"
+	" seed TEXT NOT NULL, payload_bytes INTEGER NOT NULL, from_s REAL NOT NULL,"
+	" length_s REAL NOT NULL, bytes_factor REAL NOT NULL, compute_factor REAL NOT NULL,"
+	" work TEXT NOT NULL, tick_ps INTEGER NOT NULL, patience INTEGER NOT NULL,"
+	" bin_s REAL NOT NULL, fairness REAL NOT NULL, jobs INTEGER NOT NULL,"
+	" planned_runs INTEGER NOT NULL,"
+	" finished INTEGER NOT NULL DEFAULT 0 CHECK(finished IN (0, 1))) STRICT;"
+
+	"CREATE TABLE trace_file("
+	" file TEXT PRIMARY KEY, rows INTEGER NOT NULL,"
+	" kept INTEGER NOT NULL CHECK(kept <= rows)) STRICT, WITHOUT ROWID;"
+
+	"CREATE TABLE trace_dropped("
+	" file TEXT NOT NULL REFERENCES trace_file, reason TEXT NOT NULL, text TEXT NOT NULL,"
+	" seen INTEGER NOT NULL, dropped INTEGER NOT NULL CHECK(dropped <= seen),"
+	" first_line INTEGER, PRIMARY KEY(file, reason)) STRICT, WITHOUT ROWID;"
+
+	"CREATE TABLE trace_input("
+	" job INTEGER PRIMARY KEY, name TEXT NOT NULL, model TEXT NOT NULL,"
+	" trace_model TEXT NOT NULL, gpus INTEGER NOT NULL CHECK(gpus > 0),"
+	" submit_s REAL NOT NULL, run_s REAL NOT NULL, finish_s REAL NOT NULL,"
+	" flop REAL NOT NULL, compute_s REAL NOT NULL, overlap_start REAL NOT NULL,"
+	" gradient_bytes INTEGER NOT NULL, nominal_s REAL NOT NULL,"
+	" iterations INTEGER NOT NULL) STRICT;"
+
+	"CREATE TABLE trace_topology("
+	" description TEXT PRIMARY KEY, hosts INTEGER NOT NULL, gpus INTEGER NOT NULL,"
+	" tors INTEGER NOT NULL, aggs INTEGER NOT NULL, cores INTEGER NOT NULL,"
+	" links INTEGER NOT NULL) STRICT, WITHOUT ROWID;"
+
+	"CREATE TABLE trace_run("
+	" run INTEGER PRIMARY KEY REFERENCES run, part TEXT NOT NULL,"
+	" topology TEXT NOT NULL REFERENCES trace_topology, scheduler TEXT NOT NULL,"
+	" policy TEXT NOT NULL, levels INTEGER NOT NULL, utilisation REAL,"
+	" cluster_utilisation REAL, busy_gpu_s REAL NOT NULL, held_gpu_s REAL NOT NULL,"
+	" cluster_gpu_s REAL NOT NULL, flop REAL NOT NULL, end_s REAL NOT NULL,"
+	" decisions INTEGER NOT NULL, peak_jobs INTEGER NOT NULL, peak_gpus INTEGER NOT NULL,"
+	" peak_waiting INTEGER NOT NULL, iterations INTEGER NOT NULL,"
+	" UNIQUE(topology, scheduler, policy, levels)) STRICT;"
+
+	"CREATE TABLE trace_job("
+	" run INTEGER NOT NULL REFERENCES trace_run, job INTEGER NOT NULL REFERENCES trace_input,"
+	" start_s REAL, end_s REAL, iterations INTEGER NOT NULL, iteration_s REAL,"
+	" alone_iteration_s REAL, compute_s REAL, level REAL, intensity REAL,"
+	" hosts INTEGER NOT NULL, tors INTEGER NOT NULL, pods INTEGER NOT NULL,"
+	" shared INTEGER NOT NULL, PRIMARY KEY(run, job)) STRICT, WITHOUT ROWID;"
+
+	"CREATE TABLE trace_bin("
+	" run INTEGER NOT NULL REFERENCES trace_run, seq INTEGER NOT NULL, start_s REAL NOT NULL,"
+	" end_s REAL NOT NULL CHECK(end_s >= start_s), busy_gpu_s REAL NOT NULL,"
+	" held_gpu_s REAL NOT NULL, flop REAL NOT NULL, jobs_s REAL NOT NULL,"
+	" waiting_s REAL NOT NULL, PRIMARY KEY(run, seq)) STRICT, WITHOUT ROWID;"
+
+	"CREATE TABLE trace_sort("
+	" run INTEGER NOT NULL, seq INTEGER NOT NULL, sort TEXT NOT NULL, bytes REAL NOT NULL,"
+	" carried REAL NOT NULL, PRIMARY KEY(run, seq, sort),"
+	" FOREIGN KEY(run, seq) REFERENCES trace_bin) STRICT, WITHOUT ROWID;"
+
+	"CREATE TABLE trace_level("
+	" run INTEGER NOT NULL REFERENCES trace_run, level INTEGER NOT NULL, job_s REAL NOT NULL,"
+	" gpu_s REAL NOT NULL, progress_gpu_s REAL NOT NULL, alone_gpu_s REAL NOT NULL,"
+	" PRIMARY KEY(run, level)) STRICT, WITHOUT ROWID;"
+
+	"CREATE TABLE trace_risk("
+	" topology TEXT NOT NULL REFERENCES trace_topology, scheduler TEXT NOT NULL,"
+	" jobs INTEGER NOT NULL, gpus INTEGER NOT NULL, risky_jobs INTEGER NOT NULL,"
+	" risky_gpus INTEGER NOT NULL, any_jobs INTEGER NOT NULL, any_gpus INTEGER NOT NULL,"
+	" PRIMARY KEY(topology, scheduler)) STRICT, WITHOUT ROWID;"
+
+	"CREATE TABLE trace_risk_sort("
+	" topology TEXT NOT NULL, scheduler TEXT NOT NULL, sort TEXT NOT NULL,"
+	" jobs INTEGER NOT NULL, gpus INTEGER NOT NULL, PRIMARY KEY(topology, scheduler, sort),"
+	" FOREIGN KEY(topology, scheduler) REFERENCES trace_risk) STRICT, WITHOUT ROWID;"
+
+	"CREATE TABLE trace_risky("
+	" topology TEXT NOT NULL, scheduler TEXT NOT NULL,"
+	" job INTEGER NOT NULL REFERENCES trace_input, PRIMARY KEY(topology, scheduler, job),"
+	" FOREIGN KEY(topology, scheduler) REFERENCES trace_risk) STRICT, WITHOUT ROWID;";

@@ -31,7 +31,7 @@ struct crux_store_trace_study {
 	const struct crux_tracelab_jobs *jobs;
 	enum crux_tracelab_work work;
 	uint64_t tick_ps, patience;
-	double bin_s;
+	double bin_s, fairness;
 	uint64_t planned_runs;
 };
 
@@ -52,8 +52,10 @@ struct crux_store_trace_setting {
 enum crux_status crux_store_trace_open(const char *path, const struct crux_store_trace_study *study,
 				       bool resume, struct crux_store **out,
 				       struct crux_error *err);
-/** Tables trace_dropped (reasons), trace_input (jobs, by crux_tracelab_jobs), assumption lines.
- * Once, in a fresh study. */
+/**
+ * Tables trace_file, trace_dropped (reasons), trace_input (jobs, by crux_tracelab_jobs), assumption
+ * lines. Nothing is done in a study that has them.
+ */
 enum crux_status crux_store_trace_input(struct crux_store *store,
 					const struct crux_store_trace_study *study,
 					const char *assumptions, struct crux_error *err);
@@ -70,12 +72,14 @@ enum crux_status crux_store_trace_run(struct crux_store *store,
 				      const struct crux_store_trace_setting *setting,
 				      const struct crux_tracelab_result *result,
 				      struct crux_error *err);
-/** Table trace_risk, and risky of trace_input by topology and scheduler (trace_risky). Again is no
- * error. */
+/**
+ * Tables trace_risk, trace_risk_sort, and trace_risky by topology and scheduler. Again is no error.
+ * Store it before the run that it comes from: who has the run then has the risk.
+ */
 enum crux_status crux_store_trace_risk(struct crux_store *store, const char *topology,
 				       const char *scheduler, const struct crux_tracelab_risk *risk,
 				       struct crux_error *err);
-/** All planned runs are there. */
+/** All planned runs are there; CRUX_INVALID when they are not. */
 enum crux_status crux_store_trace_finish(struct crux_store *store, struct crux_error *err);
 
 /** A row of trace_run as a table needs it, in the order of writing; see crux_store_trace_rows. */
@@ -87,8 +91,8 @@ struct crux_store_trace_row {
 		slowdown_max, lowest_loss;
 	double end_s;
 };
-/** All runs; the caller frees @p out with crux_free. The table that is printed comes from here, so
- * that a resumed study prints all. */
+/** All runs, NAN where nothing is known; the caller frees @p out with crux_free. The table that is
+ * printed comes from here, so that a resumed study prints all. */
 enum crux_status crux_store_trace_rows(struct crux_store *store, struct crux_store_trace_row **out,
 				       size_t *n, struct crux_error *err);
 

@@ -42,8 +42,8 @@ static enum crux_status put_scenario(struct crux_store *store, const struct crux
 	return store_row_done(store, &row, err);
 }
 
-static enum crux_status put_assumptions(struct crux_store *store, const char *text,
-					struct crux_error *err)
+enum crux_status store_put_assumptions(struct crux_store *store, const char *text,
+				       struct crux_error *err)
 {
 	enum crux_status status = CRUX_OK;
 
@@ -99,7 +99,7 @@ enum crux_status crux_store_scenario(struct crux_store *store, const struct crux
 	if (!status)
 		status = put_scenario(store, scn, err);
 	if (!status)
-		status = put_assumptions(store, scn->assumptions, err);
+		status = store_put_assumptions(store, scn->assumptions, err);
 	for (uint32_t j = 0; !status && j < scn->n_jobs; j++)
 		status = put_job(store, scn, j, err);
 	return status ? status : store_commit(store, err);
