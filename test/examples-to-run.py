@@ -25,5 +25,6 @@ cpp_examples = [
     ("crux-gnn", "True", "False"),
     ("crux-testbed --engine=packet,live --jobs=gpt:16:30,bert:8:30 --scale=400 --db=run-live.db --picture=none", "True", "False"),
     ("crux-arrivals --scale=400 --seeds=2 --picture=none", "True", "False"),
+    ("crux-validate --cases=3 --policies=ecmp,crux,taccl --first=7 --iterations=1 --db=run-validate.db", "True", "False"),
 ]
 python_examples = []
