@@ -11,6 +11,8 @@
 #include "store-private.h"
 
 #ifdef CRUX_HAVE_SQLITE
+#include <string.h>
+
 /* The end of a transaction: all of it, or nothing. */
 static enum crux_status settle(struct crux_store *store, enum crux_status status,
 			       struct crux_error *err)
@@ -291,6 +293,46 @@ enum crux_status crux_store_trace_risk(struct crux_store *store, const char *top
 	}
 	return settle(store, status, err);
 }
+
+static void get_sort(sqlite3_stmt *stmt, struct crux_tracelab_risk *risk)
+{
+	const char *name = (const char *)sqlite3_column_text(stmt, 0);
+
+	for (int s = 0; name && s < CRUX_TRACECLUSTER_N_SORTS; s++) {
+		if (strcmp(name, crux_tracecluster_sort_name((enum crux_tracecluster_sort)s)) != 0)
+			continue;
+		risk->sort_jobs[s] = (uint32_t)sqlite3_column_int64(stmt, 1);
+		risk->sort_gpus[s] = (uint32_t)sqlite3_column_int64(stmt, 2);
+	}
+}
+
+enum crux_status crux_store_trace_get_risk(struct crux_store *store, const char *topology,
+					   const char *scheduler, struct crux_tracelab_risk *out,
+					   struct crux_error *err)
+{
+	struct store_row row = risk_row(store, S_TRACE_RISK_GET, topology, scheduler);
+	struct crux_tracelab_risk risk = {0};
+	uint32_t *const columns[] = {&risk.jobs,       &risk.gpus,     &risk.risky_jobs,
+				     &risk.risky_gpus, &risk.any_jobs, &risk.any_gpus};
+	bool more = false;
+	enum crux_status status = store_row_next(store, &row, &more, err);
+
+	for (int c = 0; !status && more && c < 6; c++)
+		*columns[c] = (uint32_t)sqlite3_column_int64(row.stmt, c);
+	sqlite3_reset(row.stmt);
+	if (status)
+		return status;
+	row = risk_row(store, S_TRACE_RISK_SORTS, topology, scheduler);
+	for (;;) {
+		status = store_row_next(store, &row, &more, err);
+		if (status || !more)
+			break;
+		get_sort(row.stmt, &risk);
+	}
+	if (!status)
+		*out = risk;
+	return status;
+}
 #else
 /* Nothing can be opened without SQLite, so that the others are never reached with a store. */
 enum crux_status crux_store_trace_open(const char *path, const struct crux_store_trace_study *study,
@@ -340,6 +382,14 @@ enum crux_status crux_store_trace_risk(struct crux_store *store, const char *top
 				       struct crux_error *err)
 {
 	(void)store, (void)topology, (void)scheduler, (void)risk;
+	return store_absent(err);
+}
+
+enum crux_status crux_store_trace_get_risk(struct crux_store *store, const char *topology,
+					   const char *scheduler, struct crux_tracelab_risk *out,
+					   struct crux_error *err)
+{
+	(void)store, (void)topology, (void)scheduler, (void)out;
 	return store_absent(err);
 }
 

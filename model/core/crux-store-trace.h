@@ -79,6 +79,10 @@ enum crux_status crux_store_trace_run(struct crux_store *store,
 enum crux_status crux_store_trace_risk(struct crux_store *store, const char *topology,
 				       const char *scheduler, const struct crux_tracelab_risk *risk,
 				       struct crux_error *err);
+/** What was stored, without risky (NULL); all 0 when nothing was. */
+enum crux_status crux_store_trace_get_risk(struct crux_store *store, const char *topology,
+					   const char *scheduler, struct crux_tracelab_risk *out,
+					   struct crux_error *err);
 /** All planned runs are there; CRUX_INVALID when they are not. */
 enum crux_status crux_store_trace_finish(struct crux_store *store, struct crux_error *err);
 

@@ -125,6 +125,11 @@ extern const char store_schema[];
 	X(TRACE_SORT, "INSERT INTO trace_sort VALUES(?,?,?,?,?)")                                  \
 	X(TRACE_LEVEL, "INSERT INTO trace_level VALUES(?,?,?,?,?,?)")                              \
 	X(TRACE_RISK, "INSERT INTO trace_risk VALUES(?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING")     \
+	X(TRACE_RISK_GET,                                                                          \
+	  "SELECT jobs, gpus, risky_jobs, risky_gpus, any_jobs, any_gpus FROM trace_risk"          \
+	  " WHERE topology = ? AND scheduler = ?")                                                 \
+	X(TRACE_RISK_SORTS, "SELECT sort, jobs, gpus FROM trace_risk_sort"                         \
+			    " WHERE topology = ? AND scheduler = ?")                               \
 	X(TRACE_RISK_SORT, "INSERT INTO trace_risk_sort VALUES(?,?,?,?,?) ON CONFLICT DO NOTHING") \
 	X(TRACE_RISKY, "INSERT INTO trace_risky VALUES(?,?,?) ON CONFLICT DO NOTHING")             \
 	X(TRACE_JOBS, "SELECT count(*) FROM trace_input")                                          \

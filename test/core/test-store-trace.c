@@ -374,12 +374,20 @@ static void a_run_reaches_its_columns(void)
 
 static void a_risk_reaches_its_columns(void)
 {
+	static const struct crux_tracelab_risk nothing;
+	struct crux_tracelab_risk got;
 	struct crux_store *store;
 	struct crux_error err = {0};
 
 	write_whole(path);
 	store = open_store(path, true);
 	ok(crux_store_trace_risk(store, fabric, "recorded", &risk, &err), &err); /* again */
+	ok(crux_store_trace_get_risk(store, fabric, "recorded", &got, &err), &err);
+	CHECK(!got.risky);
+	got.risky = risky;
+	CHECK(!memcmp(&got, &risk, sizeof(got)));
+	ok(crux_store_trace_get_risk(store, fabric, "muri", &got, &err), &err);
+	CHECK(!memcmp(&got, &nothing, sizeof(got)));
 	close_store(store);
 	CHECK_STR(query("SELECT group_concat(topology||'|'||scheduler||'|'||jobs||'|'||gpus||'|'||"
 			" risky_jobs||'|'||risky_gpus||'|'||any_jobs||'|'||any_gpus, ' ') FROM "
@@ -750,6 +758,7 @@ static void absence_is_said(void)
 	CHECK_U64(crux_store_trace_has(NULL, NULL, NULL, NULL), CRUX_STORE);
 	CHECK_U64(crux_store_trace_run(NULL, NULL, NULL, NULL), CRUX_STORE);
 	CHECK_U64(crux_store_trace_risk(NULL, NULL, NULL, NULL, NULL), CRUX_STORE);
+	CHECK_U64(crux_store_trace_get_risk(NULL, NULL, NULL, NULL, NULL), CRUX_STORE);
 	CHECK_U64(crux_store_trace_finish(NULL, NULL), CRUX_STORE);
 	CHECK_U64(crux_store_trace_rows(NULL, NULL, NULL, NULL), CRUX_STORE);
 }
