@@ -27,10 +27,10 @@ TABLES = ["trace", "trace_input", "trace_run", "trace_job", "trace_bin", "trace_
 FIGURES = {
     "4": (jobs.draw_sizes, "the trace has no job in its window"),
     "5": (jobs.draw_concurrency, "no job of the trace holds GPUs for any time"),
-    "6": (jobs.draw_risk, "crux-trace --risk makes its rows"),
+    "6": (jobs.draw_risk, "crux-trace makes its rows with the first run of a topology and job scheduler"),
     "23": (runs.draw_policies, "crux-trace --policies=all makes its rows"),
     "24": (runs.draw_over_time, "crux-trace --policies=all makes its rows"),
-    "25": (runs.draw_schedulers, "crux-trace --schedulers=random,muri,hived --policies=ecmp,crux makes its rows"),
+    "25": (runs.draw_schedulers, "crux-trace --scheduler=random,muri,hived --policies=ecmp,crux makes its rows"),
     "K": (runs.draw_levels, "crux-trace --levels=1,2,4,8 makes its rows"),
     "fairness": (jobs.draw_fairness, "crux-trace --policies=all makes its rows"),
 }
@@ -47,7 +47,8 @@ def load(db):
     there = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     if not there.issuperset(TABLES):
         return None
-    facts = rows(db, "trace", "source, from_s, length_s, bytes_factor, compute_factor, work, planned_runs, finished", "id")
+    facts = rows(db, "trace",
+                 "source, from_s, length_s, bytes_factor, compute_factor, work, fairness, planned_runs, finished", "id")
     if not facts:
         return None
     run_rows = rows(db, "trace_run", "run, part, topology, scheduler, policy, levels, utilisation", "run")

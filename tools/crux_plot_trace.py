@@ -28,6 +28,7 @@ PAPER_COLOUR = "black"
 SORTS = {"pcie-nic": "PCIe switch-NIC", "nic-tor": "NIC-ToR", "tor-agg": "ToR-aggregation",
          "agg-core": "aggregation-core", "host": "inside hosts"}
 WORK = {"time": "recorded time", "iterations": "recorded iterations"}
+MOST_PANELS = 6  # of a picture with a panel for each topology and job scheduler
 WIDTH = 10  # inches: 1200 pixels
 
 
@@ -62,6 +63,13 @@ class Study:
         """[(topology, scheduler, {policy: run})] of figures 23, 24, and fairness."""
         found = [(t, self.scheduler_of(t)) for t in self.topologies]
         return [(t, s, self.of(t, s)) for t, s in found if s is not None and self.of(t, s)]
+
+    def few(self, items, where):
+        """(items, what to say): of too many panels those of the job scheduler that policies are compared under."""
+        kept = [item for item in items if where(item)[1] == self.scheduler_of(where(item)[0])]
+        if len(items) <= MOST_PANELS or not kept or len(kept) == len(items):
+            return items, ""
+        return kept, f"{len(items) - len(kept)} more under other job schedulers are not drawn"
 
     def rows(self, columns, table, run, order):
         return self.db.execute(f"SELECT {columns} FROM {table} WHERE run = ? ORDER BY {order}", [run["run"]]).fetchall()
@@ -99,6 +107,7 @@ def caption(study, title, more=""):
     parts += [f"{len(study.inputs):,} jobs, each its {WORK.get(facts['work'], facts['work'])}"]
     for name, factor in (("bytes", facts["bytes_factor"]), ("computation", facts["compute_factor"])):
         parts += [f"{name} x {factor:g}"] if factor != 1 else []
+    parts += [f"fairness {facts['fairness']:g}"] if facts["fairness"] else []
     lines = [title, "; ".join(parts)] + ([more] if more else [])
     if not facts["finished"]:
         lines.append(f"UNFINISHED: {len(study.runs)} of {facts['planned_runs']} runs")

@@ -104,10 +104,12 @@ def draw_risk(study, pyplot):
     risks.sort(key=lambda r: study.topologies.index(r["topology"]) if r["topology"] in study.topologies else 99)
     if not risks:
         return []
+    risks, left = study.few(risks, lambda risk: (risk["topology"], risk["scheduler"]))
     published = base.PAPER["risk"]
     figure, grid = base.sheet(pyplot, study, (len(risks), 1), 1.6 + 2.9 * len(risks),
                               "Jobs and GPUs that risk contention, by sort of link (as figure 6)",
-                              f"The paper's trace: {published[0]} % of the jobs, {published[1]} % of the GPUs")
+                              f"The paper's trace: {published[0]} % of the jobs, {published[1]} % of the GPUs"
+                              + (f"; {left}" if left else ""))
     for axes, risk in zip(grid[:, 0], risks):
         groups = risk_groups(study, risk)
         for x, (_, *shares) in enumerate(groups):
@@ -123,8 +125,8 @@ def draw_risk(study, pyplot):
         axes.set_title(base.placed(risk["topology"], risk["scheduler"], 115).replace("\nplaced", "; placed")
                        + f": {risk['jobs']:,} jobs, {risk['gpus']:,} GPUs", fontsize=9, loc="left")
         base.light_grid(axes)
-    base.legend(figure, [patches.Patch(color=JOBS_COLOUR, label="jobs"), patches.Patch(color=GPUS_COLOUR, label="their GPUs"),
-                         base.mark_handle("the paper's")])
+    bars = [patches.Patch(color=JOBS_COLOUR, label="jobs"), patches.Patch(color=GPUS_COLOUR, label="their GPUs")]
+    base.legend(figure, bars + [base.mark_handle("the paper's")])
     return [figure]
 
 

@@ -50,7 +50,8 @@ def draw_policies(study, pyplot):
     groups = study.compared()
     if not groups:
         return []
-    figure, grid = base.sheet(pyplot, study, (1, 1), 5.6, "Average GPU utilisation by policy and topology (as figure 23)",
+    figure, grid = base.sheet(pyplot, study, (1, 1), 5.6,
+                              "Average GPU utilisation by policy and topology (as figure 23)",
                               f"{study.levels} levels; the paper's: {base.PAPER['gains']}")
     axes = grid[0][0]
     x, ticks, marked = 0.0, [], False
@@ -58,7 +59,7 @@ def draw_policies(study, pyplot):
     for topology, scheduler, found in groups:
         marked = draw_bars(axes, study, topology, found, x, bars > 20) or marked
         text = base.placed(topology, scheduler, 92 / len(groups), 5)
-        text += "\n" + gains(found).replace("\n", " " if len(groups) < 3 else "\n")
+        text += "\n" + gains(found).replace("\n", " " if len(groups) == 1 else "\n")
         ticks.append((x + (len(found) - 1) / 2, text))
         x += len(found) + 0.8
     if len(groups) == 1:
@@ -251,10 +252,11 @@ def draw_levels(study, pyplot):
     panels = by_levels(study)
     if not panels:
         return []
+    panels, left = study.few(panels, lambda panel: panel[:2])
     columns = min(2, len(panels))
     grid_rows = -(-len(panels) // columns)
     figure, grid = base.sheet(pyplot, study, (grid_rows, columns), 1.6 + 3.3 * grid_rows,
-                              "GPU utilisation by number of priority levels")
+                              "GPU utilisation by number of priority levels", left)
     for axes in grid.flat[len(panels):]:
         axes.set_visible(False)
     for axes, (topology, scheduler, lines) in zip(grid.flat, panels):
