@@ -75,7 +75,7 @@ def draw_concurrency(study, pyplot):
         axes.step([time * factor for time in times], values, where="post", color=colour, linewidth=1.1)
         axes.axhline(peak, **PAPER_LINE, label=f"the paper's peak is over {peak:,}")
         axes.set_ylabel(text)
-        axes.set_ylim(0, 1.12 * max(max(values), peak))
+        axes.set_ylim(0, 1.25 * max(max(values), peak))
         base.light_grid(axes)
         axes.legend(loc="upper right", frameon=False, fontsize=9)
     grid[-1, 0].set_xlim(min(0, times[0] * factor), times[-1] * factor)
@@ -144,38 +144,42 @@ def losses(study, run):
     return [(level, 100 * (1 - progress / alone)) for level, progress, alone in rows if alone]
 
 
+def slowdown_ticks(most):
+    """Of an axis that ends there; the step grows with it."""
+    rows = ([1, 1.005, 1.01, 1.02, 1.03, 1.05], [1, 1.02, 1.05, 1.1, 1.15, 1.2], [1, 1.1, 1.2, 1.3, 1.5, 1.7, 2],
+            [1, 1.2, 1.5, 2, 3, 5, 7], [1, 2, 5, 10, 20, 50, 100])
+    row = next((row for row in rows if row[-1] >= most), [10 ** i for i in range(int(math.log10(most)) + 1)])
+    return [tick for tick in row if tick <= most]
+
+
 def draw_slowdowns(axes, study, found):
-    lowest, most = 100, 1.05
+    lowest, most = 100, 1.02
+    strokes = base.strokes(found, study.styles)
     for policy, run in found.items():
         values = slowdowns(study, run)
         if not values:
             continue
-        colour, dash = study.styles[policy]
         share = [100 * (i + 1) / len(values) for i in range(len(values))]
-        axes.step([values[0]] + values, [0] + share, where="post", color=colour, linestyle=dash, linewidth=1.8,
-                  zorder=3 if dash != "-" else 2)
+        axes.step([values[0], *values, 1e9], [0, *share, 100], where="post", **strokes[policy])
         lowest = min(lowest, 100 * sum(1 for v in values if v <= 1.005) / len(values))
         most = max(most, values[-1])
     axes.set_xscale("log")
-    axes.set_xlim(0.995, 1.03 * most)
-    ticks = [t for t in (1, 1.1, 1.2, 1.5, 2, 3, 5, 10, 20, 50, 100, 1000, 10000) if t <= 1.03 * most]
-    while len(ticks) > 7:
-        ticks = [ticks[0]] + ticks[2::2]
+    axes.set_xlim(most ** -0.02, most ** 1.03)
+    ticks = slowdown_ticks(most ** 1.03)
     axes.set_xticks(ticks, [f"{t:g}" for t in ticks])
     axes.minorticks_off()
     axes.set_ylim(max(0, lowest - 8), 100.5)
-    axes.set_xlabel("slowdown: iteration time / alone")
+    axes.set_xlabel("slowdown: iteration time / alone under that policy")
     axes.set_ylabel("share of jobs so slow at most (%)")
     base.light_grid(axes, "both")
 
 
 def draw_losses(axes, study, found):
-    levels = {0}
+    levels, strokes = {0}, base.strokes(found, study.styles)
     for policy, run in found.items():
         points = losses(study, run)
-        colour, dash = study.styles[policy]
-        axes.plot([level for level, _ in points], [lost for _, lost in points], color=colour, linestyle=dash,
-                  linewidth=1.8, marker="o", markersize=4.5, zorder=3 if dash != "-" else 2)
+        axes.plot([level for level, _ in points], [lost for _, lost in points], marker="o",
+                  markersize=3 + strokes[policy]["linewidth"], **strokes[policy])
         levels.update(level for level, _ in points)
     axes.axhline(base.PAPER["lost"], **PAPER_LINE)
     axes.annotate(f"the paper's, lowest level: {base.PAPER['lost']} %", (0.02, base.PAPER["lost"]), (0, 3),

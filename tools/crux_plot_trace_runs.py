@@ -95,13 +95,11 @@ def coarser(points):
     return joined, n
 
 
-def draw_line(axes, points, values, factor, style):
-    """Over the middles of bins; None: nothing there. Dashed ones lie on solid ones."""
+def draw_line(axes, points, values, factor, stroke):
+    """Over the middles of bins; None: nothing there."""
     x = [(start + end) / 2 * factor for start, end, *_ in points]
     y = [math.nan if value is None else value for value in values]
-    dashed = style[1] != "-"
-    axes.plot(x, y, color=style[0], linestyle=style[1], linewidth=2 if dashed else 1.5, zorder=3 if dashed else 2,
-              marker="o" if len(x) < 3 else "")
+    axes.plot(x, y, marker="o" if len(x) < 3 else "", **stroke)
 
 
 def shown_policies(found):
@@ -134,6 +132,7 @@ def draw_one_over_time(study, pyplot, topology, scheduler, found):
     panels = [s for s in ("pcie-nic", "nic-tor", "tor-agg") if any(s in carried[p] for p in shown)]
     end = max(bins[p][-1][1] for p in shown)
     unit, factor = base.days(end)
+    strokes = base.strokes(shown, study.styles)
     joined = max(coarser(bins[p])[1] for p in shown)
     more = base.wrapped(base.short(topology), 115, 2) + ("" if scheduler == "recorded" else f", placed by {scheduler}")
     length = coarser(bins[shown[0]])[0][0]
@@ -147,7 +146,7 @@ def draw_one_over_time(study, pyplot, topology, scheduler, found):
             if points:
                 values = [value / (to - start) if to > start else None for start, to, value in points]
                 largest = max([largest] + [v for v in values if v is not None])
-                draw_line(axes, points, values, factor, study.styles[policy])
+                draw_line(axes, points, values, factor, strokes[policy])
         axes.set_ylabel(f"{power(axes, largest)}B/s × FLOP/s")
         axes.set_title(f"{base.SORTS[sort]}: bytes × intensity of their job, per second", fontsize=9, loc="left")
         axes.set_ylim(0)
@@ -157,7 +156,7 @@ def draw_one_over_time(study, pyplot, topology, scheduler, found):
         points = coarser(bins[policy])[0]
         values = [100 * busy / held if held else None for _, _, busy, held in points]
         seen += [value for value in values if value is not None]
-        draw_line(axes, points, values, factor, study.styles[policy])
+        draw_line(axes, points, values, factor, strokes[policy])
     axes.set_title("GPU utilisation: busy of the GPU time held", fontsize=9, loc="left")
     axes.set_ylabel("%")
     axes.set_ylim(max(0, min(seen) - 5), max(seen) + 1)

@@ -182,6 +182,7 @@ assert study.few([("t", "a"), ("t", "packed")], lambda item: item) == ([("t", "a
 assert runs.shown_policies({p: {"utilisation": u} for p, u in (
     ("ecmp", 0.1), ("sincronia", 0.3), ("taccl", 0.5), ("cassini", 0.4), ("crux-pa", 0.6), ("crux", 0.7))}) == [
     "ecmp", "taccl", "crux-pa", "crux"]
+assert jobs.slowdown_ticks(1.04) == [1, 1.005, 1.01, 1.02, 1.03] and jobs.slowdown_ticks(2500) == [1, 10, 100, 1000]
 assert base.short("lingjun:/a/b/topo.csv,gpus=4") == "lingjun:topo.csv,gpus=4"
 END
 result 'numbers by hand' "$(if [ -s "$work/err" ]; then tail -n 1 "$work/err"; else echo ok; fi)"
