@@ -54,6 +54,19 @@ static bool place_job(struct place *p, const struct gen_job *job, uint32_t start
 	return true;
 }
 
+/* Pods are numbered before hosts are found, so that ToR do not show in the order of rows. */
+static void shuffle(struct place *p, const struct gen_job *job, struct crux_rng *rng)
+{
+	struct gen_worker *w = &p->gen->workers[job->first_worker];
+
+	for (uint32_t k = job->rows; k > 1; k--) {
+		uint32_t i = (uint32_t)crux_rng_below(rng, k), host = w[k - 1].host;
+
+		w[k - 1].host = w[i].host;
+		w[i].host = host;
+	}
+}
+
 static int64_t end_of(const struct gen_job *job)
 {
 	return job->fate == GEN_RUNS ? INT64_MAX : job->finish;
@@ -80,7 +93,8 @@ static int64_t release(struct place *p, int64_t now)
 	return next;
 }
 
-static enum crux_status run_jobs(struct place *p, struct crux_rng *rng, struct crux_error *err)
+static enum crux_status run_jobs(struct place *p, struct crux_rng *rng, struct crux_rng *order,
+				 struct crux_error *err)
 {
 	struct gen *gen = p->gen;
 	int64_t now = GEN_NONE;
@@ -105,6 +119,7 @@ static enum crux_status run_jobs(struct place *p, struct crux_rng *rng, struct c
 			now = next;
 			next = release(p, now);
 		}
+		shuffle(p, job, order);
 		job->run = now;
 		job->finish += now;
 		gen->out->delayed += now > drawn;
@@ -152,7 +167,7 @@ enum crux_status gen_place(struct gen *gen, struct crux_error *err)
 	uint32_t hosts = crux_topology_n_hosts(gen->topo), jobs = gen->n_jobs + gen->n_lone;
 	struct place p = {.gen = gen, .n = hosts};
 	struct turn *turns = crux_array(hosts > jobs ? hosts : jobs, sizeof(*turns));
-	struct crux_rng rng = gen_rng(gen, GEN_HOSTS);
+	struct crux_rng rng = gen_rng(gen, GEN_HOSTS), order = gen_rng(gen, GEN_RANKS);
 	enum crux_status status = CRUX_OK;
 
 	p.ring = crux_array(hosts, sizeof(*p.ring));
@@ -165,7 +180,7 @@ enum crux_status gen_place(struct gen *gen, struct crux_error *err)
 		/* Those that are not placed below: anywhere. */
 		for (uint32_t i = 0; i < gen->n_workers; i++)
 			gen->workers[i].host = (uint32_t)crux_rng_below(&rng, hosts);
-		status = run_jobs(&p, &rng, err);
+		status = run_jobs(&p, &rng, &order, err);
 	}
 	crux_free(turns);
 	crux_free(p.ring);

@@ -9,6 +9,24 @@
 #include <string.h>
 
 static const char *const work_names[] = {"time", "iterations"};
+static const char *const ring_names[] = {"tor", "rank"};
+
+enum crux_status crux_tracelab_ring_find(const char *name, enum crux_tracelab_ring *out,
+					 struct crux_error *err)
+{
+	for (int i = 0; i < 2; i++)
+		if (!strcmp(name, ring_names[i])) {
+			*out = (enum crux_tracelab_ring)i;
+			return CRUX_OK;
+		}
+	return crux_fail(err, CRUX_NOT_FOUND, "no order of rings \"%.60s\"; there are: tor, rank",
+			 name);
+}
+
+const char *crux_tracelab_ring_name(enum crux_tracelab_ring ring)
+{
+	return ring_names[ring];
+}
 
 enum crux_status crux_tracelab_work_find(const char *name, enum crux_tracelab_work *out,
 					 struct crux_error *err)
@@ -41,6 +59,7 @@ void crux_tracelab_default(struct crux_tracelab_options *options)
 	*options = (struct crux_tracelab_options){
 		.scheduler = "recorded",
 		.policy = "crux",
+		.ring = CRUX_TRACELAB_RANK,
 		.tick_ps = 1000000,
 		.bin_s = 3600,
 	};

@@ -41,6 +41,18 @@
 extern "C" {
 #endif
 
+/**
+ * Order of a job's hosts in its rings: TOR: by ToR, then host, as a library that knows the network
+ * would have it. RANK: as its workers are numbered, which knows nothing of ToR: recorded placement:
+ * the order of the job's rows in worker.csv; a job scheduler's: drawn from the cluster's seed and
+ * the job's row.
+ */
+enum crux_tracelab_ring { CRUX_TRACELAB_TOR, CRUX_TRACELAB_RANK };
+/** "tor", "rank"; CRUX_NOT_FOUND. */
+enum crux_status crux_tracelab_ring_find(const char *name, enum crux_tracelab_ring *out,
+					 struct crux_error *err);
+const char *crux_tracelab_ring_name(enum crux_tracelab_ring ring);
+
 enum crux_tracelab_work { CRUX_TRACELAB_TIME, CRUX_TRACELAB_ITERATIONS };
 /** "time", "iterations"; CRUX_NOT_FOUND. */
 enum crux_status crux_tracelab_work_find(const char *name, enum crux_tracelab_work *out,
@@ -94,10 +106,11 @@ struct crux_tracelab_options {
 	struct crux_jobsched_options jobsched;
 	struct crux_options plan; /**< levels (default here: 8), sampled orders, seed, fairness */
 	enum crux_tracelab_work work;
-	uint64_t tick_ps;  /**< of the trace engine (default 10^6: 1 us) */
-	uint64_t patience; /**< of the trace engine (default 0: it never approximates) */
-	double bin_s;	   /**< of the time series (default 3600) */
-	bool check;	   /**< of the trace engine */
+	enum crux_tracelab_ring ring; /**< default: RANK */
+	uint64_t tick_ps;	      /**< of the trace engine (default 10^6: 1 us) */
+	uint64_t patience;	      /**< of the trace engine (default 0: it never approximates) */
+	double bin_s;		      /**< of the time series (default 3600) */
+	bool check;		      /**< of the trace engine */
 	/** Called often: time reached, and jobs ended; an error ends the run with that. May be
 	 * NULL. */
 	enum crux_status (*progress)(void *context, double now_s, uint32_t ended,
@@ -117,6 +130,7 @@ struct crux_tracelab_job_result {
 	double intensity; /**< I_j when it started, FLOP/s; INFINITY without communication */
 	uint32_t hosts, tors, pods;
 	struct crux_gpu_ref *placed; /**< [its GPUs] by host, then GPU; NULL: it never started */
+	uint32_t *ring; /**< [hosts] in the order of its rings; NULL: by ToR, or it never started */
 	uint32_t shared; /**< most jobs on its GPUs at once (muri), itself among them; 1 else */
 };
 

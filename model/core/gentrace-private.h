@@ -28,7 +28,8 @@ enum gen_stream {
 	GEN_HOSTS,
 	GEN_FAULTS,
 	GEN_WORDS,
-	GEN_ORDER
+	GEN_ORDER,
+	GEN_RANKS
 };
 
 enum gen_fate { GEN_RAN, GEN_RUNS, GEN_NEVER, GEN_EARLY };

@@ -61,8 +61,8 @@ static enum crux_status make_flows(const struct crux_tracecluster *cluster, stru
 
 enum crux_status tracelab_place(const struct crux_tracecluster *cluster,
 				const struct crux_tracelab_job *job, uint32_t id,
-				const struct crux_gpu_ref *gpus, struct tracelab_placed *out,
-				struct crux_error *err)
+				const struct crux_gpu_ref *gpus, const uint32_t *ring,
+				struct tracelab_placed *out, struct crux_error *err)
 {
 	struct tracelab_placed placed = {.flows = NULL};
 	struct crux_job shape = {
@@ -76,6 +76,8 @@ enum crux_status tracelab_place(const struct crux_tracecluster *cluster,
 	snprintf(shape.name, sizeof(shape.name), "%s", job->name);
 	status = crux_job_shape(&shape, cluster->topo, err);
 	if (!status) {
+		if (ring)
+			memcpy(shape.rank_host, ring, shape.n_ranks * sizeof(*ring));
 		placed.flows = crux_array(shape.n_flows, sizeof(*placed.flows));
 		status = make_flows(cluster, &shape, &placed, err);
 	}

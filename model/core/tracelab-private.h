@@ -18,12 +18,13 @@ struct tracelab_placed {
 };
 /*
  * tracelab-flows.c: @p gpus [job->gpus] by host, then GPU, of the cluster. @p id: its number, which
- * draws ECMP's ports with the cluster's seed. CRUX_UNREACHABLE and others begin "job <name>".
+ * draws ECMP's ports with the cluster's seed. @p ring: the job's hosts in the order of its rings,
+ * each once; NULL: by ToR, then host. CRUX_UNREACHABLE and others begin "job <name>".
  */
 enum crux_status tracelab_place(const struct crux_tracecluster *cluster,
 				const struct crux_tracelab_job *job, uint32_t id,
-				const struct crux_gpu_ref *gpus, struct tracelab_placed *out,
-				struct crux_error *err);
+				const struct crux_gpu_ref *gpus, const uint32_t *ring,
+				struct tracelab_placed *out, struct crux_error *err);
 void tracelab_placed_clear(struct tracelab_placed *placed);
 
 #endif /* TRACELAB_PRIVATE_H */

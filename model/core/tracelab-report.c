@@ -84,8 +84,10 @@ static void rows(struct lab_run *r, const struct crux_tracesim_result *sim,
 			.pods = l->placed.pods,
 			.shared = l->most_shared,
 			.placed = l->gpus,
+			.ring = l->ring,
 		};
 		l->gpus = NULL;
+		l->ring = NULL;
 		if (l->handle == CRUX_NONE)
 			continue;
 		row->iterations = sim->jobs[l->handle].iterations;
@@ -138,8 +140,10 @@ void crux_tracelab_result_destroy(struct crux_tracelab_result *result)
 {
 	if (!result)
 		return;
-	for (uint32_t j = 0; result->jobs && j < result->n_jobs; j++)
+	for (uint32_t j = 0; result->jobs && j < result->n_jobs; j++) {
 		crux_free(result->jobs[j].placed);
+		crux_free(result->jobs[j].ring);
+	}
 	crux_free(result->jobs);
 	crux_free(result->bins);
 	crux_free(result->levels);

@@ -162,7 +162,8 @@ static enum crux_status start(struct sweep *s, uint32_t job, struct crux_error *
 {
 	struct tracelab_placed placed;
 	enum crux_status status = tracelab_place(s->cluster, &s->jobs->jobs[job], job,
-						 s->result->jobs[job].placed, &placed, err);
+						 s->result->jobs[job].placed,
+						 s->result->jobs[job].ring, &placed, err);
 
 	if (status)
 		return status;

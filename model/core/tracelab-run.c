@@ -72,6 +72,46 @@ static enum crux_status engine_add(struct lab_run *r, uint32_t j)
 	return CRUX_OK;
 }
 
+/* The job's hosts as its workers are numbered: by rows, or drawn. */
+static enum crux_status order_hosts(struct lab_run *r, uint32_t j)
+{
+	const struct crux_tracelab_job *job = &r->jobs->jobs[j];
+	const struct crux_trace_job *from = &r->jobs->trace->jobs[job->row];
+	struct lab_job *l = &r->job[j];
+	struct crux_rng rng;
+	uint32_t n = 0;
+
+	if (r->options->ring == CRUX_TRACELAB_TOR)
+		return CRUX_OK;
+	l->ring = crux_array(job->gpus, sizeof(*l->ring));
+	if (!l->ring)
+		return crux_fail(r->err, CRUX_NOMEM, "out of memory for %u hosts", job->gpus);
+	if (!r->sched) {
+		for (uint32_t w = 0; w < from->n_workers; w++) {
+			const struct crux_trace_worker *worker =
+				&r->jobs->trace->workers[from->first_worker + w];
+			uint32_t host = r->host_of[worker->host], i = 0;
+
+			while (i < n && l->ring[i] != host)
+				i++;
+			if (i == n)
+				l->ring[n++] = host;
+		}
+		return CRUX_OK;
+	}
+	for (uint32_t g = 0; g < job->gpus; g++)
+		if (!g || l->gpus[g].host != l->gpus[g - 1].host)
+			l->ring[n++] = l->gpus[g].host;
+	crux_rng_init(&rng, r->cluster->seed, job->row);
+	for (uint32_t i = n; i > 1; i--) {
+		uint32_t k = (uint32_t)crux_rng_below(&rng, i), host = l->ring[i - 1];
+
+		l->ring[i - 1] = l->ring[k];
+		l->ring[k] = host;
+	}
+	return CRUX_OK;
+}
+
 static enum crux_status start(struct lab_run *r, uint32_t j, const struct crux_gpu_ref *gpus)
 {
 	const struct crux_tracelab_job *job = &r->jobs->jobs[j];
@@ -87,7 +127,9 @@ static enum crux_status start(struct lab_run *r, uint32_t j, const struct crux_g
 	l->waited_s = l->start_s - comes_s(r, j);
 	l->shared = l->most_shared = 1;
 	r->running++;
-	status = tracelab_place(r->cluster, job, j, l->gpus, &l->placed, r->err);
+	status = order_hosts(r, j);
+	if (status == CRUX_OK)
+		status = tracelab_place(r->cluster, job, j, l->gpus, l->ring, &l->placed, r->err);
 	if (status != CRUX_OK)
 		return status;
 	if (r->options->work == CRUX_TRACELAB_TIME) {
@@ -435,6 +477,7 @@ static void clear(struct lab_run *r)
 	for (uint32_t j = 0; r->job && j < r->jobs->n; j++) {
 		tracelab_placed_clear(&r->job[j].placed);
 		crux_free(r->job[j].gpus);
+		crux_free(r->job[j].ring);
 		crux_free(r->job[j].candidate);
 	}
 	lab_plan_end(r);

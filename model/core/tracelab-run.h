@@ -22,6 +22,7 @@ struct lab_job {
 	double start_s, end_s, waited_s;
 	struct tracelab_placed placed;
 	struct crux_gpu_ref *gpus; /* [gpus] */
+	uint32_t *ring;		   /* [hosts]; NULL: by ToR */
 	uint32_t *candidate;	   /* [n_flows] in force */
 	uint32_t level;		   /* in force */
 	double intensity, first_intensity;

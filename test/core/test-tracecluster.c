@@ -127,7 +127,7 @@ static enum crux_status place(const struct crux_tracecluster *c, const char *nam
 		.gradient_bytes = bytes,
 	};
 
-	return tracelab_place(c, &job, 9, gpus, out, err);
+	return tracelab_place(c, &job, 9, gpus, NULL, out, err);
 }
 
 static void by_hand(void)
@@ -192,7 +192,7 @@ static void compare_job(const struct crux_tracecluster *c, const struct crux_sce
 	struct tracelab_placed p;
 	struct crux_error err;
 
-	if (tracelab_place(c, &job, (uint32_t)from->id, from->gpus, &p, &err)) {
+	if (tracelab_place(c, &job, (uint32_t)from->id, from->gpus, NULL, &p, &err)) {
 		CHECK_FAIL("%s", err.text);
 		return;
 	}

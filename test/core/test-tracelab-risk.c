@@ -206,7 +206,7 @@ static void ecmp_parts_them(void)
 	fake_pair(&f, 0, 2, GPU(0, 0), GPU(2, 0));
 	fake_pair(&f, 1, 3, GPU(1, 0), GPU(3, 0));
 	for (uint32_t j = 0; j < 2; j++)
-		CHECK_U64(tracelab_place(c, &f.job[j], j, f.gpus[j], &p[j], NULL), CRUX_OK);
+		CHECK_U64(tracelab_place(c, &f.job[j], j, f.gpus[j], NULL, &p[j], NULL), CRUX_OK);
 	CHECK(p[0].flows[0].ecmp_candidate != p[1].flows[0].ecmp_candidate);
 	CHECK(p[0].flows[1].ecmp_candidate != p[1].flows[1].ecmp_candidate);
 	risk = find(c, &f);
@@ -245,7 +245,7 @@ static void compare(const struct crux_tracecluster *c, const struct fake *f, uin
 	for (uint32_t j = 0; j < f->jobs.n; j++) {
 		struct tracelab_placed p;
 
-		if (tracelab_place(c, &f->job[j], j, f->gpus[j], &p, NULL)) {
+		if (tracelab_place(c, &f->job[j], j, f->gpus[j], NULL, &p, NULL)) {
 			CHECK_FAIL("job %u cannot be placed", j);
 			continue;
 		}

@@ -114,7 +114,7 @@ static double comm_s(const struct crux_tracecluster *c, const struct crux_tracel
 
 	for (uint32_t g = 0; g < 16; g++)
 		gpus[g] = (struct crux_gpu_ref){g < 8 ? a : b, g % 8};
-	if (tracelab_place(c, job, 0, gpus, &placed, &err))
+	if (tracelab_place(c, job, 0, gpus, NULL, &placed, &err))
 		CHECK_FAIL("%s", err.text);
 	s = placed.comm_s;
 	tracelab_placed_clear(&placed);
@@ -171,7 +171,7 @@ static void beside_flowsim(struct crux_tracecluster *c, const struct crux_tracel
 	struct crux_error err = {CRUX_OK, ""};
 
 	for (uint32_t j = 0; j < 2; j++) {
-		if (tracelab_place(c, &jobs->jobs[j], j, r->jobs[j].placed, &placed[j], &err))
+		if (tracelab_place(c, &jobs->jobs[j], j, r->jobs[j].placed, NULL, &placed[j], &err))
 			CHECK_FAIL("%s", err.text);
 		for (uint32_t f = 0; f < placed[j].problem.n_flows; f++) {
 			const struct crux_flow *flow = &placed[j].flows[f];
