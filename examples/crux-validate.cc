@@ -25,6 +25,7 @@ struct Arguments
 {
     std::string policies{"ecmp,crux,crux-pa,crux-ps-pa,sincronia,varys,taccl,cassini,crux-plus"};
     std::string control{"dcqcn"}; //!< congestion controls; the first is judged
+    std::string set{"even"};      //!< of cases
     std::string db{"none"};       //!< database
 };
 
@@ -41,6 +42,7 @@ Describe(const CruxValidationOptions& options,
 {
     crux_crosscheck all{};
     all.control = control.c_str();
+    all.set = options.set;
     all.seed = options.seed;
     all.first = options.first;
     all.n = options.cases;
@@ -70,6 +72,7 @@ main(int argc, char* argv[])
     cmd.Add("cases", "random clusters", options.cases, 1, 100000);
     cmd.Add("first", "number of the first one", options.first, 0, 1000000000);
     cmd.Add("seed", "of the clusters", options.seed, 0, 1ULL << 53);
+    cmd.Add("set", "of clusters: even, or contended with fewer uplinks and more traffic", args.set);
     cmd.Add("policies", "schedulers with commas", args.policies);
     cmd.Add(
         "control",
@@ -93,6 +96,9 @@ main(int argc, char* argv[])
     std::vector<std::unique_ptr<CruxValidation>> runs;
     std::vector<crux_crosscheck> all;
     double wall = 0;
+    CruxExitOnError(program,
+                    crux_crosscheck_set_find(args.set.c_str(), &options.set, &error),
+                    error);
     CruxExitOnError(program, CruxValidation::CheckControls(controls, &error), error);
     CruxExitOnError(program, CruxValidation(options).Check(&error), error);
     if (args.db != "none")

@@ -6,10 +6,9 @@
 #include "crux-validation-table.h"
 
 #include <algorithm>
-#include <cmath>
+#include <cstdarg>
 #include <cstdio>
 #include <string>
-#include <vector>
 
 namespace ns3
 {
@@ -24,12 +23,16 @@ const uint32_t LISTED = 10;
  * \param format as of printf, for one line
  * \return the line
  */
-template <typename... T>
+std::string Line(const char* format, ...) CRUX_PRINTF(1, 2);
+
 std::string
-Line(const char* format, T... values)
+Line(const char* format, ...)
 {
     char text[1024];
-    std::snprintf(text, sizeof(text), format, values...);
+    va_list values;
+    va_start(values, format);
+    std::vsnprintf(text, sizeof(text), format, values);
+    va_end(values);
     return text;
 }
 
@@ -113,17 +116,19 @@ PrintErrors(const crux_crosscheck& all,
 std::string
 Command(const crux_crosscheck& all, const crux_crosscheck_result& result, const std::string& policy)
 {
-    return Line("./crux validate --seed=%llu --first=%llu --cases=1 --policies=%s --control=%s"
-                " --iterations=%llu --scale=%g --levels=%llu --train=%llu --window=%g",
-                static_cast<unsigned long long>(all.seed),
-                static_cast<unsigned long long>(result.index),
-                policy.c_str(),
-                all.control,
-                static_cast<unsigned long long>(all.iterations),
-                all.scale,
-                static_cast<unsigned long long>(all.levels),
-                static_cast<unsigned long long>(all.train),
-                all.window);
+    return Line(
+        "./crux validate --set=%s --seed=%llu --first=%llu --cases=1 --policies=%s --control=%s"
+        " --iterations=%llu --scale=%g --levels=%llu --train=%llu --window=%g",
+        crux_crosscheck_set_name(all.set),
+        static_cast<unsigned long long>(all.seed),
+        static_cast<unsigned long long>(result.index),
+        policy.c_str(),
+        all.control,
+        static_cast<unsigned long long>(all.iterations),
+        all.scale,
+        static_cast<unsigned long long>(all.levels),
+        static_cast<unsigned long long>(all.train),
+        all.window);
 }
 
 /**
@@ -227,19 +232,20 @@ CruxPrintValidation(std::ostream& os, const crux_crosscheck& all, crux_error* er
         packet += all.results[i].packet_s;
         flow += all.results[i].flow_s;
     }
-    os << Line(
-        "%llu random clusters from %llu on, seed %llu, %llu iterations of the longest job, scale "
-        "%g; congestion control %s, window %g, trains of %llu\n"
-        "%.0f million packet-hops; error of the flow level, flow / packet - 1, %%\n",
-        static_cast<unsigned long long>(all.n),
-        static_cast<unsigned long long>(all.first),
-        static_cast<unsigned long long>(all.seed),
-        static_cast<unsigned long long>(all.iterations),
-        all.scale,
-        all.control,
-        all.window,
-        static_cast<unsigned long long>(all.train),
-        hops / 1e6);
+    os << Line("%llu random clusters (%s) from %llu on, seed %llu, %llu iterations of the longest "
+               "job, scale "
+               "%g; congestion control %s, window %g, trains of %llu\n"
+               "%.0f million packet-hops; error of the flow level, flow / packet - 1, %%\n",
+               static_cast<unsigned long long>(all.n),
+               crux_crosscheck_set_name(all.set),
+               static_cast<unsigned long long>(all.first),
+               static_cast<unsigned long long>(all.seed),
+               static_cast<unsigned long long>(all.iterations),
+               all.scale,
+               all.control,
+               all.window,
+               static_cast<unsigned long long>(all.train),
+               hops / 1e6);
     crux_status status = PrintErrors(all, CRUX_CROSSCHECK_ITERATION, "\niteration time", os, error);
     if (status == CRUX_OK)
     {

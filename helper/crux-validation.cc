@@ -104,6 +104,7 @@ SamePlan(const crux_plan* a, const crux_plan* b)
 /// Processes take the next case when they are free; results lie in the order of cases.
 struct CruxValidation::Shared
 {
+    pid_t parent;                                //!< process that began
     std::atomic<uint64_t> next;                  //!< case to take
     std::atomic<uint64_t> done;                  //!< cases finished
     std::atomic<bool> broken;                    //!< a process has failed: take no more
@@ -255,7 +256,7 @@ CruxValidation::RunCase(uint64_t index, crux_crosscheck_result* result, crux_err
 
     *result = {};
     result->index = index;
-    crux_crosscheck_case_make(m_options.seed, index, &result->what);
+    crux_crosscheck_case_make(m_options.seed, index, m_options.set, &result->what);
     scenario.SetTopology(result->what.topology);
     scenario.SetJobs(result->what.jobs);
     scenario.SetPlacement(result->what.placement);
@@ -303,7 +304,8 @@ void
 CruxValidation::Work(uint64_t process)
 {
     crux_error* error = &m_shared->error[process];
-    while (!m_shared->broken)
+    // Nobody waits for the results of one that lost its parent.
+    while (!m_shared->broken && getppid() == m_shared->parent)
     {
         const uint64_t i = m_shared->next++;
         if (i >= m_options.cases)
@@ -398,6 +400,7 @@ CruxValidation::Run(const std::string& control, crux_error* error)
                          static_cast<unsigned long long>(m_options.cases));
     }
     m_shared = new (memory) Shared;
+    m_shared->parent = getpid();
     std::vector<int> children;
     crux_status status = Spawn(&children, error);
     crux_status ended = Await(children, status == CRUX_OK ? error : nullptr);

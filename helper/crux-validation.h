@@ -26,12 +26,13 @@ namespace ns3
 /// What to run; policies are checked by CruxValidation::Check.
 struct CruxValidationOptions
 {
-    uint64_t seed{1};                  //!< of the cases
-    uint64_t first{0};                 //!< first case
-    uint64_t cases{40};                //!< how many
-    uint64_t iterations{2};            //!< of the job with the longest iteration
-    double scale{1};                   //!< computation and bytes are divided by it
-    uint64_t levels{5};                //!< K
+    crux_crosscheck_set set{CRUX_CROSSCHECK_EVEN}; //!< of cases
+    uint64_t seed{1};                              //!< of the cases
+    uint64_t first{0};                             //!< first case
+    uint64_t cases{40};                            //!< how many
+    uint64_t iterations{2};                        //!< of the job with the longest iteration
+    double scale{1};                               //!< computation and bytes are divided by it
+    uint64_t levels{5};                            //!< K
     uint64_t train{16};                //!< packets that may travel as one event (crux-roce-train.h)
     double window{0};                  //!< bandwidth-delay products in flight; 0: any
     std::vector<std::string> policies; //!< names

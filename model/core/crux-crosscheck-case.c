@@ -9,6 +9,7 @@
 
 /* What is drawn before jobs: a host, and how many there are. */
 struct cluster {
+	enum crux_crosscheck_set set;
 	uint32_t hosts, gpus, nics, nic_gbps;
 };
 
@@ -29,15 +30,16 @@ static void draw_host(struct crux_rng *rng, struct cluster *c)
 	c->nic_gbps = crux_rng_below(rng, 3) ? 200 : 100;
 }
 
-/*
- * Cables to each aggregation switch: one in half of the cases, else up to what the hosts' own rate
- * needs, four at most.
- */
-static uint32_t draw_uplinks(struct crux_rng *rng, uint32_t down_gbps, uint32_t aggs)
+/* Cables from a ToR to each aggregation switch. */
+static uint32_t draw_uplinks(struct crux_rng *rng, const struct cluster *c, uint32_t hosts,
+			     uint32_t aggs)
 {
-	uint32_t most = down_gbps / (aggs * 200);
+	uint32_t most = least(hosts * c->nics * c->nic_gbps / (aggs * 200), 4);
+	uint32_t drawn = most > 1 ? between(rng, 1, most) : 1;
 
-	return most > 1 && crux_rng_below(rng, 2) ? between(rng, 2, least(most, 4)) : 1;
+	if (c->set == CRUX_CROSSCHECK_CONTENDED && crux_rng_below(rng, 2))
+		return 1;
+	return drawn;
 }
 
 static void draw_clos(struct crux_rng *rng, struct cluster *c, char *text, size_t size)
@@ -48,8 +50,8 @@ static void draw_clos(struct crux_rng *rng, struct cluster *c, char *text, size_
 
 	c->hosts = tors * hosts;
 	snprintf(text, size, "clos:tors=%u,hosts=%u,aggs=%u,uplinks=%u,gpus=%u,nics=%u,nic_gbps=%u",
-		 tors, hosts, aggs, draw_uplinks(rng, hosts * c->nics * c->nic_gbps, aggs), c->gpus,
-		 c->nics, c->nic_gbps);
+		 tors, hosts, aggs, draw_uplinks(rng, c, hosts, aggs), c->gpus, c->nics,
+		 c->nic_gbps);
 }
 
 /* Groups of ToR: one for each NIC of a host with rails, two with ports. */
@@ -78,9 +80,8 @@ static void draw_clos3(struct crux_rng *rng, struct cluster *c, char *text, size
 	snprintf(text, size,
 		 "clos3:pods=%u,tors=%u,hosts=%u,aggs=%u,cores=%u,uplinks=%u,gpus=%u,nics=%u,nic_"
 		 "gbps=%u",
-		 pods, tors, hosts, aggs, cores,
-		 draw_uplinks(rng, hosts * c->nics * c->nic_gbps, aggs), c->gpus, c->nics,
-		 c->nic_gbps);
+		 pods, tors, hosts, aggs, cores, draw_uplinks(rng, c, hosts, aggs), c->gpus,
+		 c->nics, c->nic_gbps);
 }
 
 static void draw_fattree(struct cluster *c, char *text, size_t size)
@@ -106,7 +107,9 @@ static void draw_topology(struct crux_rng *rng, struct cluster *c, char *text, s
 		draw_fattree(c, text, size);
 }
 
-static const char *const simple[] = {"gpt", "gpt", "bert", "bert", "resnet"};
+/* The even set takes the first three. */
+static const char *const simple[] = {"gpt", "bert", "resnet", "gpt", "bert"};
+static const char *const placements[] = {"span", "random", "pack", "span", "random"};
 /* Sizes are multiples of 4, so of every tp x pp here. */
 static const char *const programs[][2] = {
 	{"gpt3-125m", ":tp=2:micro=2"},
@@ -119,8 +122,13 @@ static const char *const programs[][2] = {
 	{"gpt3-350m", ":tp=4:zero=1"},
 };
 
-static void name_job(struct crux_rng *rng, bool with_programs, uint32_t gpus, char *out,
-		     size_t size)
+static uint32_t choices(enum crux_crosscheck_set set)
+{
+	return set == CRUX_CROSSCHECK_CONTENDED ? 5 : 3;
+}
+
+static void name_job(struct crux_rng *rng, enum crux_crosscheck_set set, bool with_programs,
+		     uint32_t gpus, char *out, size_t size)
 {
 	if (with_programs && crux_rng_below(rng, 2)) {
 		const char *const *p =
@@ -128,8 +136,7 @@ static void name_job(struct crux_rng *rng, bool with_programs, uint32_t gpus, ch
 
 		snprintf(out, size, "%s:%u%s", p[0], gpus, p[1]);
 	} else {
-		snprintf(out, size, "%s:%u",
-			 simple[crux_rng_below(rng, sizeof(simple) / sizeof(*simple))], gpus);
+		snprintf(out, size, "%s:%u", simple[crux_rng_below(rng, choices(set))], gpus);
 	}
 }
 
@@ -155,25 +162,44 @@ static void draw_jobs(struct crux_rng *rng, const struct cluster *c,
 	for (uint32_t j = 0; j < n; j++) {
 		char job[48];
 
-		name_job(rng, with_programs, units[j] * unit, job, sizeof(job));
+		name_job(rng, c->set, with_programs, units[j] * unit, job, sizeof(job));
 		at += (size_t)snprintf(out->jobs + at, sizeof(out->jobs) - at, "%s%s", j ? "," : "",
 				       job);
 	}
 	out->n_jobs = n;
 }
 
-void crux_crosscheck_case_make(uint64_t seed, uint64_t index, struct crux_crosscheck_case *out)
+void crux_crosscheck_case_make(uint64_t seed, uint64_t index, enum crux_crosscheck_set set,
+			       struct crux_crosscheck_case *out)
 {
-	static const char *const placements[] = {"span", "span", "random", "random", "pack"};
 	struct crux_rng rng;
-	struct cluster c;
+	struct cluster c = {.set = set};
 
 	memset(out, 0, sizeof(*out));
 	crux_rng_init(&rng, seed, index);
 	draw_topology(&rng, &c, out->topology, sizeof(out->topology));
 	draw_jobs(&rng, &c, out);
-	strcpy(out->placement, placements[crux_rng_below(&rng, 5)]);
+	strcpy(out->placement, placements[crux_rng_below(&rng, choices(set))]);
 	out->seed = crux_rng_below(&rng, 1000000);
 	out->hosts = c.hosts;
 	out->gpus = c.hosts * c.gpus;
+}
+
+static const char *const set_names[] = {"even", "contended"};
+
+const char *crux_crosscheck_set_name(enum crux_crosscheck_set set)
+{
+	return set_names[set];
+}
+
+enum crux_status crux_crosscheck_set_find(const char *name, enum crux_crosscheck_set *out,
+					  struct crux_error *err)
+{
+	for (int i = 0; i < 2; i++)
+		if (!strcmp(name, set_names[i])) {
+			*out = (enum crux_crosscheck_set)i;
+			return CRUX_OK;
+		}
+	return crux_fail(err, CRUX_NOT_FOUND, "set '%s' is not known: expected even or contended",
+			 name);
 }

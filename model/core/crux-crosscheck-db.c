@@ -11,7 +11,7 @@
 
 #ifdef CRUX_HAVE_SQLITE
 static const char schema[] =
-	"CREATE TABLE crosscheck(control TEXT PRIMARY KEY, seed INTEGER, first INTEGER,"
+	"CREATE TABLE crosscheck(control TEXT PRIMARY KEY, kind TEXT, seed INTEGER, first INTEGER,"
 	" cases INTEGER, iterations INTEGER, scale REAL, levels INTEGER, train INTEGER,"
 	" \"window\" REAL);"
 	"CREATE TABLE crosscheck_case(\"case\" INTEGER PRIMARY KEY, topology TEXT, jobs TEXT,"
@@ -28,7 +28,7 @@ static const char schema[] =
 
 enum { PUT_CHECK, PUT_CASE, PUT_RUN, PUT_JOB, PUT_SUMMARY, PUT_ORDER, PUT_TIMING, PUTS };
 static const char *const inserts[PUTS] = {
-	"INSERT INTO crosscheck VALUES(?,?,?,?,?,?,?,?,?)",
+	"INSERT INTO crosscheck VALUES(?,?,?,?,?,?,?,?,?,?)",
 	"INSERT INTO crosscheck_case VALUES(?,?,?,?,?,?,?)",
 	"INSERT INTO crosscheck_run VALUES(?,?,?,?,?,?,?,?)",
 	"INSERT INTO crosscheck_job VALUES(?,?,?,?,?,?,?)",

@@ -8,11 +8,15 @@
  *
  * A case: 2 to 16 hosts of 4 or 8 GPUs and 1, 2 or 4 NICs of 100 or 200 Gbit/s in a two-layer Clos
  * (60 %), a two-layer Clos with rails or NICs of two ports (15 %), a three-layer Clos (15 %) or a
- * fat tree of 16 hosts (10 %); switches and cables, and so the oversubscription, at random. 2 to 8
- * jobs, no more than hosts: each gets GPUs of one host's number, then half a host's number at a
- * time goes to a random job or stays idle. 70 % of the cases have simple jobs alone (gpt, bert,
- * resnet), the others programs with data, tensor and pipeline parallelism, sharded optimisers and
- * buckets too (doc/jobs.md). Placement span, pack or random.
+ *fat tree of 16 hosts (10 %); switches and cables, and so the oversubscription, at random. 2 to 8
+ *jobs, no more than hosts: each gets GPUs of one host's number, then half a host's number at a time
+ *goes to a random job or stays idle. 70 % of the cases have simple jobs alone (gpt, bert, resnet),
+ *the others programs with data, tensor and pipeline parallelism, sharded optimisers and buckets too
+ * (doc/jobs.md). Two sets of cases:
+ *	even		cables from a ToR to an aggregation switch uniform from one to what its
+ *hosts' rate needs (four at most); the three models and the placements span, pack and random alike
+ *often contended	one cable in half of the cases; gpt and bert twice as often as resnet, span
+ *and random twice as often as pack
  *
  * Error of a value x: x_flow / x_packet - 1, so below 0 where the flow level is too fast (times) or
  * too low (utilisation). Percentiles are of |error|, nearest rank: the least value that a share p
@@ -44,8 +48,15 @@ struct crux_crosscheck_case {
 	uint64_t seed;
 	uint32_t hosts, gpus, n_jobs;
 };
+enum crux_crosscheck_set { CRUX_CROSSCHECK_EVEN, CRUX_CROSSCHECK_CONTENDED };
+/** "even" or "contended"; CRUX_NOT_FOUND. */
+enum crux_status crux_crosscheck_set_find(const char *name, enum crux_crosscheck_set *out,
+					  struct crux_error *err);
+const char *crux_crosscheck_set_name(enum crux_crosscheck_set set);
+
 /** Case @p index of @p seed: the same whatever other cases are made. */
-void crux_crosscheck_case_make(uint64_t seed, uint64_t index, struct crux_crosscheck_case *out);
+void crux_crosscheck_case_make(uint64_t seed, uint64_t index, enum crux_crosscheck_set set,
+			       struct crux_crosscheck_case *out);
 
 enum crux_crosscheck_level { CRUX_CROSSCHECK_FLOW, CRUX_CROSSCHECK_PACKET };
 
@@ -69,6 +80,7 @@ struct crux_crosscheck_result {
 /** All that was run under one congestion control. */
 struct crux_crosscheck {
 	const char *control;
+	enum crux_crosscheck_set set;
 	uint64_t seed, first, n; /**< of the cases; the first one; how many results */
 	uint64_t iterations, levels, train;
 	double scale, window; /**< in bandwidth-delay products; 0: none */

@@ -27,7 +27,8 @@ static void generator_keeps(void)
 		struct crux_error err = {.text = ""};
 		uint32_t gpus = 0;
 
-		crux_crosscheck_case_make(7, i, &c);
+		crux_crosscheck_case_make(
+			7, i, i % 2 ? CRUX_CROSSCHECK_CONTENDED : CRUX_CROSSCHECK_EVEN, &c);
 		crux_scenario_options_default(&o);
 		o.topology = c.topology;
 		o.jobs = c.jobs;
@@ -49,41 +50,69 @@ static void generator_keeps(void)
 	}
 }
 
-/*
- * Shares of 4,000 cases; the standard error of a share p is sqrt(p (1 - p) / 4000), tolerances are
- * 5 of them: 0.039 for p near 1/2, 0.024 for 0.1.
- */
-static void generator_shares(void)
+struct shares {
+	double two, three, tree, grouped, pack;
+};
+
+static struct shares shares_of(enum crux_crosscheck_set set)
 {
-	double two = 0, three = 0, tree = 0, grouped = 0, pack = 0, n = 4000;
+	struct shares s = {0};
 
 	for (uint64_t i = 0; i < 4000; i++) {
 		struct crux_crosscheck_case c;
 
-		crux_crosscheck_case_make(8, i, &c);
-		two += !strncmp(c.topology, "clos:", 5) / n;
-		three += !strncmp(c.topology, "clos3:", 6) / n;
-		tree += !strncmp(c.topology, "fattree:", 8) / n;
-		grouped += (strstr(c.topology, "rails=1") || strstr(c.topology, "ports=2")) / n;
-		pack += !strcmp(c.placement, "pack") / n;
+		crux_crosscheck_case_make(8, i, set, &c);
+		s.two += !strncmp(c.topology, "clos:", 5) / 4000.;
+		s.three += !strncmp(c.topology, "clos3:", 6) / 4000.;
+		s.tree += !strncmp(c.topology, "fattree:", 8) / 4000.;
+		s.grouped +=
+			(strstr(c.topology, "rails=1") || strstr(c.topology, "ports=2")) / 4000.;
+		s.pack += !strcmp(c.placement, "pack") / 4000.;
 	}
-	CHECK_NEAR(two, 0.75, 0.039);
-	CHECK_NEAR(three, 0.15, 0.029);
-	CHECK_NEAR(tree, 0.10, 0.024);
-	CHECK_NEAR(grouped, 0.15, 0.029);
-	CHECK_NEAR(pack, 0.20, 0.032);
+	return s;
+}
+
+/*
+ * Shares of 4,000 cases; the standard error of a share p is sqrt(p (1 - p) / 4000), tolerances are
+ * 5 of them: 0.034 for 3/4, 0.024 for 0.1, 0.028 for 0.15, 0.037 for 1/3, 0.032 for 1/5.
+ */
+static void generator_shares(void)
+{
+	struct shares even = shares_of(CRUX_CROSSCHECK_EVEN);
+	struct shares contended = shares_of(CRUX_CROSSCHECK_CONTENDED);
+
+	CHECK_NEAR(even.two, 0.75, 0.034);
+	CHECK_NEAR(even.three, 0.15, 0.028);
+	CHECK_NEAR(even.tree, 0.10, 0.024);
+	CHECK_NEAR(even.grouped, 0.15, 0.028);
+	CHECK_NEAR(even.pack, 1 / 3., 0.037);
+	CHECK_NEAR(contended.tree, 0.10, 0.024);
+	CHECK_NEAR(contended.pack, 0.20, 0.032);
+}
+
+static void sets(void)
+{
+	enum crux_crosscheck_set set = CRUX_CROSSCHECK_EVEN;
+	struct crux_error err = {.text = ""};
+
+	CHECK_U64(crux_crosscheck_set_find("contended", &set, &err), CRUX_OK);
+	CHECK_U64(set, CRUX_CROSSCHECK_CONTENDED);
+	CHECK_STR(crux_crosscheck_set_name(set), "contended");
+	CHECK_U64(crux_crosscheck_set_find("odd", &set, &err), CRUX_NOT_FOUND);
+	CHECK_HAS(err.text, "'odd'");
+	CHECK_HAS(err.text, "even or contended");
 }
 
 static void generator_repeats(void)
 {
 	struct crux_crosscheck_case a, b, other;
 
-	crux_crosscheck_case_make(1, 5, &a);
-	crux_crosscheck_case_make(1, 6, &other);
-	crux_crosscheck_case_make(1, 5, &b);
+	crux_crosscheck_case_make(1, 5, CRUX_CROSSCHECK_EVEN, &a);
+	crux_crosscheck_case_make(1, 6, CRUX_CROSSCHECK_EVEN, &other);
+	crux_crosscheck_case_make(1, 5, CRUX_CROSSCHECK_EVEN, &b);
 	CHECK(!memcmp(&a, &b, sizeof(a)));
 	CHECK(memcmp(&a, &other, sizeof(a)));
-	crux_crosscheck_case_make(2, 5, &other);
+	crux_crosscheck_case_make(2, 5, CRUX_CROSSCHECK_EVEN, &other);
 	CHECK(memcmp(&a, &other, sizeof(a)));
 }
 
@@ -325,6 +354,7 @@ int main(void)
 {
 	RUN(generator_keeps);
 	RUN(generator_shares);
+	RUN(sets);
 	RUN(generator_repeats);
 	RUN(spread);
 	RUN(spread_by_policy);
