@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#define ROUNDS 3
+
 size_t rates_layout(struct rates *r, void *base, uint32_t n_links, uint32_t n_flows,
 		    uint32_t n_levels, uint32_t n_entries)
 {
@@ -33,6 +35,7 @@ size_t rates_layout(struct rates *r, void *base, uint32_t n_links, uint32_t n_fl
 	r->is_fresh = lay(base, &used, nf, sizeof(*r->is_fresh));
 	r->dirty = lay(base, &used, nl, sizeof(*r->dirty));
 	r->is_dirty = lay(base, &used, nl, sizeof(*r->is_dirty));
+	r->is_taken = lay(base, &used, nl, sizeof(*r->is_taken));
 	r->seen = lay(base, &used, nl, sizeof(*r->seen));
 	r->member = lay(base, &used, nf, sizeof(*r->member));
 	r->changed = lay(base, &used, nf, sizeof(*r->changed));
@@ -182,13 +185,76 @@ static void see(struct rates *r, uint32_t e, uint32_t *n)
 	r->seen[(*n)++] = e;
 }
 
+static uint64_t available(const struct rates *r, uint32_t e, uint32_t level)
+{
+	uint64_t left = r->cap[e];
+
+	for (uint32_t l = 0; l < level; l++)
+		left -= r->used[cell(r, e, l)];
+	return left;
+}
+
+/*
+ * The least share at which what changed on the link can fix a flow, where flows slower than `known`
+ * stay as they are: that at which it fixed flows; with new flows or less room also its share now.
+ */
+static uint64_t least_share(const struct rates *r, uint32_t e, uint32_t level, uint64_t known)
+{
+	uint64_t least = UINT64_MAX, open = 0, left = available(r, e, level);
+	bool more = r->is_taken[e];
+	size_t c = cell(r, e, level);
+
+	for (uint32_t i = r->at[c]; i < r->at[c + 1]; i++) {
+		uint32_t f = r->flow[i];
+
+		if (!r->active[f])
+			continue;
+		if (r->fixer[f] == e)
+			least = r->rate[f];
+		more |= r->fixer[f] == CRUX_NONE;
+		if (r->fixer[f] != CRUX_NONE && r->rate[f] < known)
+			left -= r->rate[f] * r->back[i];
+		else
+			open += r->back[i];
+	}
+	if (more && open) {
+		uint64_t share = left > r->slop[e] ? left / open : 0;
+
+		least = share < least ? share : least;
+	}
+	return least;
+}
+
+/* Below it no flow of the level moves at another rate than it did. */
+static uint64_t threshold(const struct rates *r, uint32_t level)
+{
+	uint64_t known = 0;
+
+	for (uint32_t round = 0; round < ROUNDS; round++) {
+		uint64_t least = UINT64_MAX;
+
+		for (uint32_t i = 0; i < r->n_dirty; i++) {
+			uint64_t share = least_share(r, r->dirty[i], level, known);
+
+			least = share < least ? share : least;
+		}
+		if (least == known)
+			break;
+		known = least;
+		if (known == UINT64_MAX)
+			break;
+	}
+	return known;
+}
+
 /* Links and moving flows of the level that what changed can reach. */
 static uint32_t gather(struct rates *r, uint32_t level, uint32_t *n_seen)
 {
+	uint64_t least = threshold(r, level);
 	uint32_t n = 0;
 
 	*n_seen = 0;
-	for (uint32_t i = 0; i < r->n_dirty; i++)
+	for (uint32_t i = 0; i < r->n_dirty && least < UINT64_MAX; i++)
 		see(r, r->dirty[i], n_seen);
 	for (uint32_t s = 0; s < *n_seen; s++) {
 		uint32_t e = r->seen[s];
@@ -197,7 +263,8 @@ static uint32_t gather(struct rates *r, uint32_t level, uint32_t *n_seen)
 		for (uint32_t i = r->at[c]; i < r->at[c + 1]; i++) {
 			uint32_t f = r->flow[i];
 
-			if (!r->active[f] || r->open_flow[f])
+			if (!r->active[f] || r->open_flow[f] ||
+			    (r->fixer[f] != CRUX_NONE && r->rate[f] < least))
 				continue;
 			r->open_flow[f] = true;
 			r->old[n] = r->rate[f];
@@ -260,14 +327,14 @@ static void fill(struct rates *r, uint32_t level, uint32_t n_members, uint32_t n
 		uint32_t e = r->seen[s];
 
 		r->open[e] = 0;
-		r->left[e] = r->cap[e];
-		for (uint32_t l = 0; l < level; l++)
-			r->left[e] -= r->used[cell(r, e, l)];
-		r->left_before[e] = r->left[e];
+		r->left_before[e] = available(r, e, level);
+		r->left[e] = r->left_before[e] - r->used[cell(r, e, level)];
 	}
 	for (uint32_t m = 0; m < n_members; m++)
-		for (uint32_t k = r->first[r->member[m]]; k < r->first[r->member[m] + 1]; k++)
+		for (uint32_t k = r->first[r->member[m]]; k < r->first[r->member[m] + 1]; k++) {
 			r->open[r->link[k]] += r->weight[k];
+			r->left[r->link[k]] += r->weight[k] * r->old[m];
+		}
 	for (uint32_t s = 0; s < n_seen; s++)
 		if (r->open[r->seen[s]])
 			r->heap[size++] = (struct rate_share){share_of(r, r->seen[s]), r->seen[s]};
@@ -307,6 +374,7 @@ uint32_t rates_solve(struct rates *r)
 			r->is_seen[e] = false;
 			if (now != *used) {
 				r->total[e] += now - *used;
+				r->is_taken[e] |= now > *used;
 				*used = now;
 				mark(r, e);
 			}
@@ -316,7 +384,7 @@ uint32_t rates_solve(struct rates *r)
 				r->changed[changed++] = r->member[m];
 	}
 	for (uint32_t i = 0; i < r->n_dirty; i++)
-		r->is_dirty[r->dirty[i]] = false;
+		r->is_dirty[r->dirty[i]] = r->is_taken[r->dirty[i]] = false;
 	r->n_dirty = 0;
 	r->top_level = r->n_levels;
 	for (uint32_t i = 0; i < r->n_fresh; i++) {

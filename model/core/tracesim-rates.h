@@ -16,6 +16,11 @@
  * flows of this level to their links, and so on; what that does not reach keeps its rates. As all
  * is integer, and the order depends on nothing else, the rates equal those from scratch.
  *
+ * Nor does it reach slower flows. Up to the least share at which a link that changed fixed flows,
+ * or can with new flows or less room fix one, filling goes as it went before: flows below that
+ * share keep rate and place, and filling goes on with what they leave. That share is found by
+ * rounds, each with the slower flows of the one before it fixed.
+ *
  * Most changes need no filling. Each flow knows the link that fixed it. A flow that stops frees
  * what nobody waits for, if none of its links fixed another flow: all others keep links that are
  * full and on which they are fastest, and so their rates. A flow that starts and is held by a link
@@ -53,6 +58,7 @@ struct rates {
 	/* Links that changed since the last solve, then also those that it changes. */
 	uint32_t *dirty, n_dirty, top_level;
 	bool *is_dirty;
+	bool *is_taken; /* a level above takes more of a dirty link than it did */
 	/* Scratch. */
 	uint32_t *seen, *member, *changed;
 	bool *is_seen, *open_flow;
