@@ -368,7 +368,8 @@ static struct part *next_part(const struct crux_tracesim *s, uint64_t *key)
 	*key = NEVER;
 	for (size_t i = 0; i < s->n_parts; i++) {
 		struct part *p = s->parts[i];
-		uint64_t at = s->options.check ? timers_first(&p->timers, &item) : p->key;
+		uint64_t at = s->options.check && !p->measure.on ? timers_first(&p->timers, &item)
+								 : p->key;
 
 		if (at < *key) {
 			*key = at;

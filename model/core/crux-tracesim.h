@@ -38,6 +38,14 @@
  * share fairly keep their phases: equal periods repeat at once, unequal ones c1 and c2 after
  * lcm(c1, c2) in ticks. A coarser tick makes that soon (tick_ps = 10^9: 1 ms), at the error above.
  *
+ * Taken as measured, where that is asked for (patience; an approximation). Of a part that has not
+ * come back to a state after that many iterations, windows are measured, each as long as all before
+ * it. When two in a row agree, every job goes on as in the last: with D iterations of a mean length
+ * L / D in it, after t more it has done round(t D / L) more, its flows' bytes and computations
+ * with them; the iteration under way, flows, timers stay as they are, later by t. So bytes,
+ * computations and iterations agree, times add up, and results do not depend on when somebody
+ * looks. Ends by iterations are run. How far off: doc/trace-engine.md.
+ *
  * Fewer flows and links than given, as exactly (doc/trace-engine.md):
  *  - a link that cannot fill before others do is left out: its flows, parted by the narrowest
  *    link before it (or behind it) that stays, bring no more than it can carry;
@@ -46,8 +54,8 @@
  *
  * Cost: a change costs the hops of the jobs changed and of those in their parts; an event the
  * logarithm of the part's timers, and a filling of what shares links with what changed, level by
- * level; an undisturbed part nothing after two to three periods. A part is advanced only when
- * somebody asks for it, changes it, or a job of it may end.
+ * level; an undisturbed part nothing after two to three periods, or the patience. A part is
+ * advanced only when somebody asks for it, changes it, or a job of it may end.
  */
 #ifndef CRUX_TRACESIM_H
 #define CRUX_TRACESIM_H
@@ -72,6 +80,12 @@ struct crux_tracesim_options {
 	uint32_t n_classes; /**< 1..CRUX_TRACESIM_CLASSES */
 	uint64_t tick_ps;   /**< a divisor of 10^12; default 1 */
 	bool skip;	    /**< advance whole periods at once; default true */
+	/**
+	 * With skip: iterations that the jobs of a part begin, all together, since it was disturbed
+	 * last without a state coming back, before it is taken to go on as measured over the last
+	 * half of them: an approximation, see above. 0 (default): never.
+	 */
+	uint64_t patience;
 	/** At every event: no link above its rate, no flow that a link with room holds back, bytes
 	 * sent = asked, computation adds up. A failure is CRUX_INVALID, "check: ...". Slow. */
 	bool check;
@@ -114,7 +128,8 @@ struct crux_tracesim_work {
 	uint64_t events;     /**< timers that fired */
 	uint64_t solves;     /**< fillings */
 	uint64_t iterations; /**< of all jobs, however they were advanced */
-	uint64_t skipped;    /**< of these, advanced by whole periods */
+	uint64_t skipped;    /**< of these, advanced by whole periods or as measured */
+	uint64_t measured;   /**< of these, as measured (patience) */
 	uint64_t builds;     /**< parts built */
 	uint64_t flows,
 		weights; /**< moving flows of the parts built, and how many they stand for */

@@ -68,6 +68,9 @@ static size_t layout(struct part *p, char *base)
 	p->repeat.left = lay(base, &used, q, sizeof(*p->repeat.left));
 	p->repeat.rest = lay(base, &used, items, sizeof(*p->repeat.rest));
 	p->repeat.complete = lay(base, &used, q, sizeof(*p->repeat.complete));
+	p->measure.mark = lay(base, &used, j, sizeof(*p->measure.mark));
+	p->measure.window = lay(base, &used, j, sizeof(*p->measure.window));
+	p->measure.base = lay(base, &used, j, sizeof(*p->measure.base));
 	p->repeat.phase = lay(base, &used, q, sizeof(*p->repeat.phase));
 	return used;
 }
@@ -201,6 +204,7 @@ static enum crux_status equip(struct crux_tracesim *s, struct part *p)
 	layout(p, p->memory);
 	p->timers.n = 0;
 	p->repeat.valid = false;
+	measure_reset(p);
 	items = p->n_groups + 2 * p->n_jobs;
 	for (uint32_t i = 0; i < items; i++)
 		p->timers.at[i] = CRUX_NONE;

@@ -94,6 +94,7 @@ static void begin(struct part *p, struct tjob *job, uint64_t time, uint64_t done
 	timers_set(&p->timers, compute_timer(p, job->index), n->compute_end);
 	timers_set(&p->timers, ready_timer(p, job->index), n->comm_start);
 	p->began = p->has_begun[job->index] = true;
+	p->begun++;
 	if (job->split)
 		p->regroup = true;
 }
@@ -252,7 +253,9 @@ static enum crux_status handle(struct crux_tracesim *s, struct part *p, uint32_t
 	struct tjob *job;
 
 	s->work.events++;
-	timers_clear(&p->timers, item);
+	/* A flow's timer goes from its last bit to its latency in one step. */
+	if (item >= p->n_groups || p->groups[item].phase != FLOW_MOVING || !p->groups[item].alpha)
+		timers_clear(&p->timers, item);
 	if (item < p->n_groups)
 		return on_group(s, p, item, time);
 	item -= p->n_groups;
@@ -366,11 +369,16 @@ static enum crux_status breathe(struct crux_tracesim *s, const struct part *p)
 
 enum crux_status part_advance(struct crux_tracesim *s, struct part *p, uint64_t until)
 {
-	uint32_t item;
-
-	for (uint64_t time; (time = timers_first(&p->timers, &item)) <= until;) {
+	for (;;) {
 		enum crux_status status;
+		uint64_t time;
+		uint32_t item;
 
+		if (p->measure.on)
+			measure_advance(s, p, until);
+		time = timers_first(&p->timers, &item);
+		if (time > until)
+			break;
 		if (time > LAST)
 			return crux_fail(s->err, CRUX_LIMIT, "a time beyond %g s",
 					 seconds(s, LAST));
@@ -416,5 +424,7 @@ void part_key(struct part *p)
 		if (at < least)
 			least = at;
 	}
+	if (p->measure.on)
+		next = least = least == NEVER ? NEVER : p->measure.stop;
 	p->key = next == NEVER || least == NEVER ? NEVER : (least > next ? least : next);
 }

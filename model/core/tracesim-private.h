@@ -8,8 +8,8 @@
  * have done, tracesim-paths.c links, their users and which of them
  * may fill, tracesim-build.c which jobs make a part, tracesim-equip.c what a part consists of,
  * tracesim-group.c which flows are one,
- * tracesim-part.c the events of a part, tracesim-repeat.c repetition, tracesim-check.c the check,
- * tracesim-run.c a trace from beginning to end.
+ * tracesim-part.c the events of a part, tracesim-repeat.c repetition, tracesim-measure.c parts that
+ * do not repeat, tracesim-check.c the check, tracesim-run.c a trace from beginning to end.
  */
 #ifndef CRUX_TRACESIM_PRIVATE_H
 #define CRUX_TRACESIM_PRIVATE_H
@@ -119,6 +119,18 @@ struct repeat {
 	enum flow_phase *phase;
 };
 
+/* A part as measured: see tracesim-measure.c. */
+struct measure {
+	bool open, on;		 /* a window is open; the part goes on as measured */
+	bool before;		 /* there was a window before it */
+	uint64_t next;		 /* iterations begun at which the window closes */
+	uint64_t time;		 /* it opened then; on: as measured since then */
+	uint64_t stop;		 /* on: until then */
+	struct job_sums *mark;	 /* [n_jobs] when the window opened */
+	struct job_sums *window; /* [n_jobs] done in the last one that closed */
+	struct job_sums *base;	 /* [n_jobs] when it closed */
+};
+
 struct part {
 	uint32_t index; /* in the engine's list */
 	uint32_t n_jobs, n_groups;
@@ -132,6 +144,8 @@ struct part {
 	bool dirty, began, finished, regroup;
 	bool *has_begun; /* [n_jobs] at the present time */
 	struct repeat repeat;
+	struct measure measure;
+	uint64_t begun; /* iterations since it was built or came back to a state */
 	void *memory, *rate_memory;
 };
 
@@ -248,6 +262,14 @@ void part_key(struct part *p);
 
 /* tracesim-repeat.c: at a time at which iterations began; moves p->time and all timers. */
 void part_repeat(struct crux_tracesim *s, struct part *p, uint64_t until);
+
+/* All timers and flows later by so much. */
+void part_shift(struct part *p, uint64_t ticks);
+
+/* tracesim-measure.c: at a time at which iterations began; then, on, instead of events. */
+void measure_reset(struct part *p);
+void measure_moment(struct crux_tracesim *s, struct part *p);
+void measure_advance(struct crux_tracesim *s, struct part *p, uint64_t until);
 
 /* tracesim-check.c: rates of all jobs on all links, at s->now. */
 enum crux_status check_links(struct crux_tracesim *s);

@@ -125,20 +125,23 @@ static void move_job(struct crux_tracesim *s, struct tjob *job, const struct job
 	n->floor_end += ticks;
 }
 
-/* m periods at once. */
-static void skip(struct crux_tracesim *s, struct part *p, uint64_t period, uint64_t m)
+void part_shift(struct part *p, uint64_t ticks)
 {
-	uint64_t ticks = m * period;
-
-	for (uint32_t j = 0; j < p->n_jobs; j++)
-		move_job(s, p->jobs[j], &p->repeat.sums[j], m, ticks);
-	for (uint32_t q = 0; q < p->n_groups; q++) {
-		p->groups[q].complete += m * (p->groups[q].complete - p->repeat.complete[q]);
+	for (uint32_t q = 0; q < p->n_groups; q++)
 		p->groups[q].since += ticks;
-	}
 	for (uint32_t i = 0; i < p->timers.n; i++)
 		p->timers.heap[i].time += ticks;
 	p->time += ticks;
+}
+
+/* m periods at once. */
+static void skip(struct crux_tracesim *s, struct part *p, uint64_t period, uint64_t m)
+{
+	for (uint32_t j = 0; j < p->n_jobs; j++)
+		move_job(s, p->jobs[j], &p->repeat.sums[j], m, m * period);
+	for (uint32_t q = 0; q < p->n_groups; q++)
+		p->groups[q].complete += m * (p->groups[q].complete - p->repeat.complete[q]);
+	part_shift(p, m * period);
 }
 
 void part_repeat(struct crux_tracesim *s, struct part *p, uint64_t until)
@@ -152,8 +155,10 @@ void part_repeat(struct crux_tracesim *s, struct part *p, uint64_t until)
 			skip(s, p, period, m);
 		save(p);
 		r->steps = 0;
+		measure_reset(p);
 		return;
 	}
+	measure_moment(s, p);
 	/* Brent: the state to come back to is renewed after 1, 2, 4, ... moments. */
 	if (r->valid && ++r->steps < r->power)
 		return;

@@ -7,7 +7,7 @@
  *   crux-bench-trace trace FOLDER       a generated trace of two weeks (5,180 jobs, 847 hosts): its
  *                                       files are written to FOLDER; options behind it:
  *     --topology=lingjun|clos --policy=ecmp|crux --tick-ps=N --share=P --model-scale=X --no-skip
- *     --bin-s=S --seed=N --scatter (hosts anywhere)
+ *     --bin-s=S --seed=N --patience=N --scatter (hosts anywhere)
  *   crux-bench-trace table FOLDER       the table of doc/trace-engine.md
  *
  * Place: test/bench. Depends on libcrux.
@@ -141,7 +141,7 @@ struct setting
 {
     const char* topology;
     const char* policy;
-    uint64_t tick_ps, seed;
+    uint64_t tick_ps, seed, patience;
     double share, model_scale, bin_s;
     bool skip, scatter;
 };
@@ -405,6 +405,7 @@ bench_trace(const char* folder, const struct setting* set)
     t.options.n_classes = 3;
     t.options.tick_ps = set->tick_ps;
     t.options.skip = set->skip;
+    t.options.patience = set->patience;
     t.arrivals = b.arrivals;
     t.n_arrivals = b.n;
     if (!strcmp(set->policy, "crux"))
@@ -421,15 +422,18 @@ bench_trace(const char* folder, const struct setting* set)
         held += r->bins[i].held_gpu_s;
     }
     getrusage(RUSAGE_SELF, &usage);
-    printf("%-8s %-5s %10llu %5u %8.0f %11llu %6.2f %10llu %9llu %7llu %6.1f %8.2f %8.2f %6.0f "
-           "%6.2f\n",
+    printf("%-8s %-5s %10llu %8llu %5u %8.0f %11llu %6.2f %6.2f %10llu %9llu %7llu %6.1f %8.2f "
+           "%8.2f %6.0f %8.4f\n",
            set->topology,
            set->policy,
            (unsigned long long)set->tick_ps,
+           (unsigned long long)set->patience,
            b.n,
            b.flows / b.n,
            (unsigned long long)r->work.iterations,
            100.0 * (double)r->work.skipped / (double)(r->work.iterations ? r->work.iterations : 1),
+           100.0 * (double)r->work.measured /
+               (double)(r->work.iterations ? r->work.iterations : 1),
            (unsigned long long)r->work.events,
            (unsigned long long)r->work.solves,
            (unsigned long long)r->work.builds,
@@ -446,14 +450,16 @@ bench_trace(const char* folder, const struct setting* set)
 static void
 heading(void)
 {
-    printf("%-8s %-5s %10s %5s %8s %11s %6s %10s %9s %7s %6s %8s %8s %6s %6s\n",
+    printf("%-8s %-5s %10s %8s %5s %8s %11s %6s %6s %10s %9s %7s %6s %8s %8s %6s %8s\n",
            "topology",
            "plan",
            "tick ps",
+           "patience",
            "jobs",
            "flows/j",
            "iterations",
            "skip %",
+           "meas. %",
            "events",
            "solves",
            "parts",
@@ -470,7 +476,7 @@ table(const char* folder)
     static const char *const topologies[] = {"lingjun", "clos"}, *const policies[] = {"ecmp",
                                                                                       "crux"};
     static const double shares[] = {0.1, 0.3, 1}, scales[] = {1, 10};
-    struct setting set = {"lingjun", "ecmp", 1000000000, 1, 1, 1, 3600, true, false};
+    struct setting set = {"lingjun", "ecmp", 1000000000, 1, 0, 1, 1, 3600, true, false};
 
     heading();
     for (int i = 0; i < 4; i++)
@@ -492,7 +498,7 @@ table(const char* folder)
 int
 main(int argc, char** argv)
 {
-    struct setting set = {"lingjun", "ecmp", 1000000000, 1, 1, 1, 3600, true, false};
+    struct setting set = {"lingjun", "ecmp", 1000000000, 1, 0, 1, 1, 3600, true, false};
 
     if (argc == 2 && !strcmp(argv[1], "rates"))
     {
@@ -522,6 +528,8 @@ main(int argc, char** argv)
             set.tick_ps = strtoull(value, NULL, 10);
         else if (!strncmp(argv[i], "--seed=", 7))
             set.seed = strtoull(value, NULL, 10);
+        else if (!strncmp(argv[i], "--patience=", 11))
+            set.patience = strtoull(value, NULL, 10);
         else if (!strncmp(argv[i], "--share=", 8))
             set.share = strtod(value, NULL);
         else if (!strncmp(argv[i], "--model-scale=", 14))
