@@ -92,7 +92,7 @@ static enum crux_status same(struct crux_store *store, sqlite3_stmt *stmt, int c
 			 whose, field->name, there, asked);
 }
 
-#define STUDY_FIELDS 15
+#define STUDY_FIELDS 16
 
 struct study_fields {
 	struct field fields[STUDY_FIELDS];
@@ -112,6 +112,7 @@ static void study_fields(const struct crux_store_trace_study *study, struct stud
 		REAL("bytes_factor", jobs->options.bytes_factor),
 		REAL("compute_factor", jobs->options.compute_factor),
 		TEXT("work", crux_tracelab_work_name(study->work)),
+		TEXT("ring", crux_tracelab_ring_name(study->ring)),
 		WHOLE("tick_ps", study->tick_ps),
 		WHOLE("patience", study->patience),
 		REAL("bin_s", study->bin_s),

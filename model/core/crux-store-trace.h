@@ -30,6 +30,7 @@ struct crux_store_trace_study {
 	uint32_t payload_bytes;
 	const struct crux_tracelab_jobs *jobs;
 	enum crux_tracelab_work work;
+	enum crux_tracelab_ring ring;
 	uint64_t tick_ps, patience;
 	double bin_s, fairness;
 	uint64_t planned_runs;

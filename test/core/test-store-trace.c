@@ -93,6 +93,7 @@ static void make_study(void)
 						.payload_bytes = 4096,
 						.jobs = &lab,
 						.work = CRUX_TRACELAB_ITERATIONS,
+						.ring = CRUX_TRACELAB_RANK,
 						.tick_ps = 1000000000,
 						.patience = 4097,
 						.bin_s = 1800,
@@ -297,10 +298,11 @@ static void the_study_reaches_its_columns(void)
 			" length_s||'|'||bytes_factor||'|'||compute_factor FROM trace"),
 		  "1|out/trace|fedcba9876543210|18446744073709551615|4096|3600.0|7200.0|2.0|0.1");
 	CHECK_STR(query("SELECT "
-			"work||'|'||tick_ps||'|'||patience||'|'||bin_s||'|'||fairness||'|'||jobs||'"
+			"work||'|'||ring||'|'||tick_ps||'|'||patience||'|'||bin_s||'|'||fairness||'"
+			"|'||jobs||'"
 			"|'||"
 			" planned_runs||'|'||finished FROM trace"),
-		  "iterations|1000000000|4097|1800.0|0.75|3|3|1");
+		  "iterations|rank|1000000000|4097|1800.0|0.75|3|3|1");
 	CHECK_STR(query("SELECT group_concat(file || rows || '-' || kept, ' ') FROM trace_file"),
 		  "job.csv9-4 worker.csv20-13");
 	CHECK_STR(query("SELECT group_concat(file||'|'||reason||'|'||seen||'|'||dropped||'|'||"
@@ -628,6 +630,8 @@ static void another_study_is_refused(void)
 	refused("compute_factor is 0.1 there, 0.1000000000000001 is asked for");
 	study.work = CRUX_TRACELAB_TIME;
 	refused("work is \"iterations\" there, \"time\" is asked for");
+	study.ring = CRUX_TRACELAB_TOR;
+	refused("ring is \"rank\" there, \"tor\" is asked for");
 	study.tick_ps = 1;
 	refused("tick_ps is 1000000000 there, 1 is asked for");
 	study.patience = 4096;
