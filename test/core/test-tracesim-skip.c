@@ -230,6 +230,52 @@ static void identical(void)
 	CHECK(with > 3000);
 }
 
+/* Conservation at every event of thousands of cases, patience among them; GPU seconds add up. */
+static void conservation(void)
+{
+	struct crux_rng rng;
+	uint64_t events = 0;
+
+	crux_rng_init(&rng, 89, 0);
+	for (uint64_t round = 0; round < 3000 && check_case_bad < 10; round++) {
+		struct crux_tracesim_trace t = {.horizon_s = 25, .bin_s = 7};
+		struct crux_tracesim_result *r;
+		struct trace_case k;
+		double held = 0, busy = 0;
+
+		case_make(&k, &rng, 20);
+		case_floors(&k, &rng);
+		case_options(&k, &t.options);
+		t.options.tick_ps = round % 2 ? 1 : 1000000;
+		t.options.patience = round % 5 ? 0 : 40;
+		t.arrivals = k.jobs;
+		t.n_arrivals = k.n_jobs;
+		r = run(&k, 4 * (round / 8) + (round % 2 ? 1 : 0), &t, true, true);
+		if (!r)
+			continue;
+		events += r->work.events;
+		for (size_t i = 0; i < r->n_bins; i++) {
+			held += r->bins[i].held_gpu_s;
+			busy += r->bins[i].busy_gpu_s;
+		}
+		/* Those of decide itself are left out. */
+		for (uint32_t j = 0; j < r->n_jobs && r->n_jobs == k.n_jobs; j++) {
+			const struct crux_tracesim_stats *s = &r->jobs[j];
+			double end_s = s->end_s == s->end_s ? s->end_s : r->end_s;
+
+			held -= k.jobs[j].job.job.gpus * (end_s - s->start_s);
+			busy -= k.jobs[j].job.job.gpus * s->compute_s;
+		}
+		if (r->n_jobs == k.n_jobs) {
+			CHECK_NEAR(held, 0, 1e-9);
+			CHECK_NEAR(busy, 0, 1e-9);
+		}
+		crux_tracesim_result_destroy(r);
+	}
+	printf("  %llu events\n", (unsigned long long)events);
+	CHECK(events > 300000);
+}
+
 /* Jobs that go on for long alone together: no changes but their ends. */
 static void long_cases(void)
 {
@@ -357,6 +403,7 @@ static void out_of_memory(void)
 int main(void)
 {
 	RUN(identical);
+	RUN(conservation);
 	RUN(long_cases);
 	RUN(crowd);
 	RUN(out_of_memory);
