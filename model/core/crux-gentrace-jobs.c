@@ -12,12 +12,12 @@
 /* Of a thousand jobs with GPUs: 105 have 128 or more. */
 static const struct {
 	uint32_t gpus, share;
-} gpu_sizes[] = {{1, 280}, {2, 60},  {4, 60},	{8, 287},  {16, 80},
-		 {32, 70}, {64, 58}, {128, 67}, {256, 28}, {512, 10}};
+} gpu_sizes[] = {{1, 100},  {2, 30},   {4, 30},	  {8, 120},  {16, 330},
+		 {32, 180}, {64, 105}, {128, 67}, {256, 28}, {512, 10}};
 /* Of a thousand jobs without GPUs, and of a thousand lone ones. */
 static const struct {
 	uint32_t rows, share, lone;
-} row_sizes[] = {{1, 500, 600}, {2, 150, 150}, {4, 150, 150}, {8, 120, 100}, {16, 80, 0}};
+} row_sizes[] = {{1, 600, 600}, {2, 150, 150}, {4, 120, 150}, {8, 80, 100}, {16, 50, 0}};
 #define COUNT(array) (sizeof(array) / sizeof(array[0]))
 
 struct crux_rng gen_rng(const struct gen *gen, enum gen_stream stream)

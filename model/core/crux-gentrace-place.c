@@ -38,11 +38,17 @@ static uint32_t worker_gpus(const struct gen_job *job)
 	return job->gpus < GEN_GPUS ? job->gpus : GEN_GPUS;
 }
 
-static bool place_job(struct place *p, const struct gen_job *job, uint32_t start)
+/* Share of workers that do not lie beside their neighbour; doc/traces.md. */
+#define ELSEWHERE 0.15
+
+static bool place_job(struct place *p, const struct gen_job *job, uint32_t start,
+		      struct crux_rng *rng)
 {
 	struct gen_worker *w = &p->gen->workers[job->first_worker];
 
 	for (uint32_t k = 0; k < job->rows; k++) {
+		if (crux_rng_real(rng) < ELSEWHERE)
+			start = (uint32_t)crux_rng_below(rng, p->n);
 		w[k].host = find_host(p, start, worker_gpus(job));
 		if (w[k].host == CRUX_NONE) {
 			while (k--)
@@ -110,7 +116,7 @@ static enum crux_status run_jobs(struct place *p, struct crux_rng *rng, struct c
 		}
 		now = now > job->run ? now : job->run;
 		next = release(p, now);
-		while (!place_job(p, job, start)) {
+		while (!place_job(p, job, start, order)) {
 			if (next == INT64_MAX)
 				return crux_fail(err, CRUX_CAPACITY,
 						 "a job of %u GPUs never finds room: jobs that "
