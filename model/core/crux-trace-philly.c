@@ -160,7 +160,7 @@ static enum crux_status add(struct trace_build *build, const struct crux_csv *cs
 static enum crux_status rows(struct trace_build *build, struct crux_csv *csv,
 			     struct crux_error *err)
 {
-	size_t at[P_COLUMNS], least;
+	size_t at[P_COLUMNS], least = 0;
 	bool more = true;
 	enum crux_status status = header(csv, at, &least, err);
 

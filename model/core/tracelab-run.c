@@ -7,6 +7,7 @@
  * the job scheduler starts, starts then; a job of no length comes and goes without the engine. One
  * decision of the policy follows, if jobs have come or gone.
  */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "tracelab-run.h"
 
 #include <math.h>
@@ -462,6 +463,7 @@ static enum crux_status run(struct lab_run *r, struct crux_tracesim_result **out
 	t.options.link_class = r->cluster->sort;
 	t.options.n_classes = CRUX_TRACECLUSTER_N_SORTS;
 	t.options.tick_ps = r->options->tick_ps;
+	t.options.patience = r->options->patience;
 	t.options.check = r->options->check;
 	t.hooks.context = r;
 	t.hooks.decide = decide;
