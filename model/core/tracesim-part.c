@@ -401,30 +401,3 @@ enum crux_status part_advance(struct crux_tracesim *s, struct part *p, uint64_t 
 	part_key(p);
 	return CRUX_OK;
 }
-
-/* A job's iterations take `least` or its floor each; something must happen before one ends. */
-void part_key(struct part *p)
-{
-	uint32_t item;
-	uint64_t next = timers_first(&p->timers, &item), least = NEVER;
-
-	for (uint32_t j = 0; j < p->n_jobs; j++) {
-		const struct tjob *job = p->jobs[j];
-		uint64_t left = job->max_iterations - job->sums.iterations, at = job->now.start;
-		uint64_t each = job->least > job->floor ? job->least : job->floor;
-
-		if (!job->max_iterations || job->now.finished)
-			continue;
-		/* The iteration under way may be shorter, and nearly over. */
-		if (!job->now.started)
-			at = job->begin_at;
-		if (each && left - 1 > (LAST - at) / each)
-			continue;
-		at += (left - 1) * each;
-		if (at < least)
-			least = at;
-	}
-	if (p->measure.on)
-		next = least = least == NEVER ? NEVER : p->measure.stop;
-	p->key = next == NEVER || least == NEVER ? NEVER : (least > next ? least : next);
-}

@@ -4,12 +4,12 @@
  *
  * Place: model/core (C11), private. Depends on crux-tracesim, tracesim-rates.
  *
- * Who does what: crux-tracesim.c the calls, tracesim-job.c jobs and what they
- * have done, tracesim-paths.c links, their users and which of them
+ * Who does what: crux-tracesim.c the calls, tracesim-plan.c those that change a job,
+ * tracesim-job.c jobs and what they have done, tracesim-paths.c links, their users and which of them
  * may fill, tracesim-build.c which jobs make a part, tracesim-equip.c what a part consists of,
- * tracesim-group.c which flows are one,
- * tracesim-part.c the events of a part, tracesim-repeat.c repetition, tracesim-measure.c parts that
- * do not repeat, tracesim-check.c the check, tracesim-run.c a trace from beginning to end.
+ * tracesim-group.c which flows are one, tracesim-part.c the events of a part, tracesim-repeat.c
+ * repetition, tracesim-measure.c parts that do not repeat, tracesim-check.c the check,
+ * tracesim-run.c a trace from beginning to end.
  */
 #ifndef CRUX_TRACESIM_PRIVATE_H
 #define CRUX_TRACESIM_PRIVATE_H
@@ -199,6 +199,9 @@ void *tracesim_scratch(struct crux_tracesim *s, uint32_t which, size_t n, size_t
 enum crux_status tracesim_advance(struct crux_tracesim *s, uint64_t until);
 enum crux_status tracesim_nomem(struct crux_tracesim *s, const char *what);
 
+/* tracesim-plan.c: the job's part is built anew. */
+enum crux_status tracesim_change(struct crux_tracesim *s, struct tjob *job, struct crux_error *err);
+
 /* tracesim-job.c */
 enum crux_status job_make(struct crux_tracesim *s, const struct crux_tracesim_job *given,
 			  struct tjob **out, struct crux_error *err);
@@ -227,6 +230,8 @@ uint64_t part_flow_bytes(const struct crux_tracesim *s, const struct part *p,
 			 const struct tflow *flow);
 /* Groups anew, with the jobs it has, at p->time. */
 enum crux_status part_regroup(struct crux_tracesim *s, struct part *p);
+/* When a job may end for good, at the earliest. */
+void part_key(struct part *p);
 
 /*
  * tracesim-group.c: the jobs' flows by groups, their links by sorts of the same rate and the same
@@ -258,7 +263,6 @@ void part_start(struct crux_tracesim *s, struct part *p);
 enum crux_status part_advance(struct crux_tracesim *s, struct part *p, uint64_t until);
 /* What is left of a group at a time. */
 U128 group_left(const struct group *g, uint64_t time);
-void part_key(struct part *p);
 
 /* tracesim-repeat.c: at a time at which iterations began; moves p->time and all timers. */
 void part_repeat(struct crux_tracesim *s, struct part *p, uint64_t until);

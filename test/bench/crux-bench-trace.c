@@ -432,8 +432,7 @@ bench_trace(const char* folder, const struct setting* set)
            b.flows / b.n,
            (unsigned long long)r->work.iterations,
            100.0 * (double)r->work.skipped / (double)(r->work.iterations ? r->work.iterations : 1),
-           100.0 * (double)r->work.measured /
-               (double)(r->work.iterations ? r->work.iterations : 1),
+           100.0 * (double)r->work.measured / (double)(r->work.iterations ? r->work.iterations : 1),
            (unsigned long long)r->work.events,
            (unsigned long long)r->work.solves,
            (unsigned long long)r->work.builds,
