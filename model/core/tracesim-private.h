@@ -5,8 +5,8 @@
  * Place: model/core (C11), private. Depends on crux-tracesim, tracesim-rates.
  *
  * Who does what: crux-tracesim.c the calls, tracesim-plan.c those that change a job,
- * tracesim-job.c jobs and what they have done, tracesim-paths.c links, their users and which of them
- * may fill, tracesim-build.c which jobs make a part, tracesim-equip.c what a part consists of,
+ * tracesim-job.c jobs and what they have done, tracesim-paths.c links, their users and which of
+ * them may fill, tracesim-build.c which jobs make a part, tracesim-equip.c what a part consists of,
  * tracesim-group.c which flows are one, tracesim-part.c the events of a part, tracesim-repeat.c
  * repetition, tracesim-measure.c parts that do not repeat, tracesim-check.c the check,
  * tracesim-run.c a trace from beginning to end.
