@@ -74,11 +74,10 @@ main(int argc, char* argv[])
     cmd.Add("seed", "of the clusters", options.seed, 0, 1ULL << 53);
     cmd.Add("set", "of clusters: even, or contended with fewer uplinks and more traffic", args.set);
     cmd.Add("policies", "schedulers with commas", args.policies);
-    cmd.Add(
-        "control",
-        "congestion control at packet level: dcqcn, none, hpcc, timely; several with commas: the "
-        "first must keep the criteria",
-        args.control);
+    cmd.Add("control",
+            "congestion control at packet level: dcqcn, dcqcn-1us (AlphaTimer 1 us), none, hpcc, "
+            "timely; several with commas: the first must keep the criteria",
+            args.control);
     cmd.Add("iterations", "of the job with the longest iteration", options.iterations, 1, 1e6);
     cmd.Add("scale", "computation and bytes are divided by it", options.scale, 1e-3, 1e9);
     cmd.Add("levels", "K, priority levels for jobs", options.levels, 1, 5);

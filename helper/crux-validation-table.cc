@@ -185,16 +185,25 @@ PrintOrder(const crux_crosscheck& all, std::ostream& os)
     os << Line("\n%-12s %12s %12s\n", "policy", "flow, util %", "packet, %");
     for (uint32_t p = 0; p < all.n_policies; p++)
     {
-        double sum[2] = {0, 0};
-        for (uint64_t i = 0; i < all.n; i++)
-        {
-            sum[0] += all.results[i].runs[p].utilisation[0];
-            sum[1] += all.results[i].runs[p].utilisation[1];
-        }
         os << Line("%-12s %12.2f %12.2f\n",
                    all.policies[p],
-                   100 * sum[0] / all.n,
-                   100 * sum[1] / all.n);
+                   100 * crux_crosscheck_mean(&all, p, CRUX_CROSSCHECK_FLOW),
+                   100 * crux_crosscheck_mean(&all, p, CRUX_CROSSCHECK_PACKET));
+    }
+    crux_crosscheck_order_of_means(&all, LISTED, list, &pairs, &n);
+    os << Line(
+        "\nPairs of policies whose means differ by more than %g %%: %llu, in another order at "
+        "the other level: %llu\n",
+        100 * CRUX_CROSSCHECK_DISTINCT,
+        static_cast<unsigned long long>(pairs),
+        static_cast<unsigned long long>(n));
+    for (uint64_t i = 0; i < std::min<uint64_t>(n, LISTED); i++)
+    {
+        os << Line("  %s over %s by %+.2f %% at flow level, %+.2f %% at packet level\n",
+                   all.policies[list[i].a],
+                   all.policies[list[i].b],
+                   100 * list[i].difference[CRUX_CROSSCHECK_FLOW],
+                   100 * list[i].difference[CRUX_CROSSCHECK_PACKET]);
     }
     crux_crosscheck_order(&all, LISTED, list, &pairs, &n);
     os << Line(
@@ -271,14 +280,14 @@ CruxJudgeValidation(const crux_crosscheck& all, crux_error* error)
     {
         return status;
     }
-    crux_crosscheck_order(&all, 0, nullptr, &pairs, &n);
+    crux_crosscheck_order_of_means(&all, 0, nullptr, &pairs, &n);
     if (!crux_crosscheck_keeps(&s) || n)
     {
         return crux_fail(
             error,
             CRUX_RANGE,
             "%s: median %.2f %% (at most %g asked), 95th percentile %.2f %% (at most %g), %llu "
-            "pairs of policies in another order (none)",
+            "pairs of policies in another order by their means (none)",
             all.control,
             100 * s.median,
             100 * CRUX_CROSSCHECK_MEDIAN,

@@ -20,7 +20,6 @@
 #include <cmath>
 #include <cstring>
 #include <iostream>
-#include <map>
 #include <memory>
 #include <new>
 #include <sys/mman.h>
@@ -42,11 +41,37 @@ Seconds()
     return std::chrono::duration<double>(now).count();
 }
 
-/// Congestion controls by name.
-const std::map<std::string, std::string> CONTROLS{{"dcqcn", "ns3::RoceDcqcn"},
-                                                  {"none", "ns3::RoceNoControl"},
-                                                  {"hpcc", "ns3::RoceHpcc"},
-                                                  {"timely", "ns3::RoceTimely"}};
+/// A congestion control: its type, and what of it is not as the defaults are.
+struct Control
+{
+    const char* name;  //!< on command lines
+    const char* type;  //!< TypeId
+    const char* alpha; //!< AlphaTimer of DCQCN, or nullptr: the default
+};
+
+/// All of them. 1 us is what network cards come with, and what HPCC's authors simulate.
+const Control CONTROLS[] = {{"dcqcn", "ns3::RoceDcqcn", nullptr},
+                            {"dcqcn-1us", "ns3::RoceDcqcn", "1us"},
+                            {"none", "ns3::RoceNoControl", nullptr},
+                            {"hpcc", "ns3::RoceHpcc", nullptr},
+                            {"timely", "ns3::RoceTimely", nullptr}};
+
+/**
+ * \param name of a congestion control
+ * \return it, or nullptr
+ */
+const Control*
+FindControl(const std::string& name)
+{
+    for (const auto& control : CONTROLS)
+    {
+        if (name == control.name)
+        {
+            return &control;
+        }
+    }
+    return nullptr;
+}
 
 /// Rows of a run, and where to say what is wrong.
 struct Rows
@@ -170,13 +195,13 @@ CruxValidation::CheckControls(const std::vector<std::string>& controls, crux_err
 {
     for (auto word = controls.begin(); word != controls.end(); ++word)
     {
-        if (CONTROLS.find(*word) == CONTROLS.end())
+        if (!FindControl(*word))
         {
-            return crux_fail(
-                error,
-                CRUX_NOT_FOUND,
-                "congestion control '%s' is not known: expected dcqcn, none, hpcc or timely",
-                word->c_str());
+            return crux_fail(error,
+                             CRUX_NOT_FOUND,
+                             "congestion control '%s' is not known: expected dcqcn, dcqcn-1us, "
+                             "none, hpcc or timely",
+                             word->c_str());
         }
         if (std::find(controls.begin(), word, *word) != word)
         {
@@ -336,14 +361,28 @@ CruxValidation::ShowProgress() const
     std::cerr << "\033[K" << std::flush;
 }
 
+void
+CruxValidation::SetDefaults(const std::string& name) const
+{
+    const Control* control = FindControl(name);
+    Config::SetDefault("ns3::RoceQueuePair::CongestionControl", StringValue(control->type));
+    Config::SetDefault("ns3::RoceQueuePair::TrainLength", UintegerValue(m_options.train));
+    Config::SetDefault("ns3::RoceQueuePair::WindowBdp", DoubleValue(m_options.window));
+    if (control->alpha)
+    {
+        Config::SetDefault("ns3::RoceDcqcn::AlphaTimer", StringValue(control->alpha));
+    }
+}
+
 crux_status
-CruxValidation::Spawn(std::vector<int>* children, crux_error* error)
+CruxValidation::Spawn(const std::string& control, std::vector<int>* children, crux_error* error)
 {
     for (uint64_t p = 0; p < m_options.processes; p++)
     {
         const pid_t child = fork();
         if (child == 0)
         {
+            SetDefaults(control);
             Work(p);
             _exit(m_shared->error[p].status);
         }
@@ -386,9 +425,6 @@ CruxValidation::Await(const std::vector<int>& children, crux_error* error)
 crux_status
 CruxValidation::Run(const std::string& control, crux_error* error)
 {
-    Config::SetDefault("ns3::RoceQueuePair::CongestionControl", StringValue(CONTROLS.at(control)));
-    Config::SetDefault("ns3::RoceQueuePair::TrainLength", UintegerValue(m_options.train));
-    Config::SetDefault("ns3::RoceQueuePair::WindowBdp", DoubleValue(m_options.window));
     m_begin = Seconds();
     m_size = sizeof(Shared) + m_options.cases * sizeof(crux_crosscheck_result);
     void* memory = mmap(nullptr, m_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -402,7 +438,7 @@ CruxValidation::Run(const std::string& control, crux_error* error)
     m_shared = new (memory) Shared;
     m_shared->parent = getpid();
     std::vector<int> children;
-    crux_status status = Spawn(&children, error);
+    crux_status status = Spawn(control, &children, error);
     crux_status ended = Await(children, status == CRUX_OK ? error : nullptr);
     if (m_options.progress)
     {

@@ -62,7 +62,7 @@ class CruxValidation
 
     /**
      * Find congestion controls.
-     * \param controls names: dcqcn, none, hpcc, timely
+     * \param controls names: dcqcn, dcqcn-1us (AlphaTimer 1 us), none, hpcc, timely
      * \param error one line when one is not known or given twice, or there is none
      * \return status
      */
@@ -93,7 +93,8 @@ class CruxValidation
                         crux_crosscheck_run* run,
                         crux_crosscheck_result* result,
                         crux_error* error) const;
-    crux_status Spawn(std::vector<int>* children, crux_error* error);
+    void SetDefaults(const std::string& name) const;
+    crux_status Spawn(const std::string& control, std::vector<int>* children, crux_error* error);
     crux_status Await(const std::vector<int>& children, crux_error* error);
     void ShowProgress() const;
 

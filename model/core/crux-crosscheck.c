@@ -171,30 +171,64 @@ static bool agree(const double d[2])
 	return d[0] * d[1] > 0 && fabs(d[0]) > 1e-9 && fabs(d[1]) > 1e-9;
 }
 
+/* Pairs of policies of one place, by utilisation [policy][level]. */
+static void compare(const double (*u)[2], uint32_t n, struct crux_crosscheck_violation v,
+		    uint32_t most, struct crux_crosscheck_violation *out, uint64_t *pairs,
+		    uint64_t *violations)
+{
+	for (v.a = 0; v.a < n; v.a++)
+		for (v.b = v.a + 1; v.b < n; v.b++) {
+			for (int level = 0; level < 2; level++)
+				v.difference[level] = difference(u[v.a][level], u[v.b][level]);
+			if (!must_agree(v.difference))
+				continue;
+			++*pairs;
+			if (agree(v.difference))
+				continue;
+			if (*violations < most)
+				out[*violations] = v;
+			++*violations;
+		}
+}
+
 void crux_crosscheck_order(const struct crux_crosscheck *all, uint32_t most,
 			   struct crux_crosscheck_violation *out, uint64_t *pairs,
 			   uint64_t *violations)
 {
+	double u[CRUX_CROSSCHECK_POLICIES][2];
+
 	*pairs = *violations = 0;
 	for (uint64_t i = 0; i < all->n; i++) {
-		const struct crux_crosscheck_run *runs = all->results[i].runs;
-
-		for (uint32_t a = 0; a < all->n_policies; a++)
-			for (uint32_t b = a + 1; b < all->n_policies; b++) {
-				struct crux_crosscheck_violation v = {i, a, b, {0, 0}};
-
-				for (int level = 0; level < 2; level++)
-					v.difference[level] =
-						difference(runs[a].utilisation[level],
-							   runs[b].utilisation[level]);
-				if (!must_agree(v.difference))
-					continue;
-				++*pairs;
-				if (agree(v.difference))
-					continue;
-				if (*violations < most)
-					out[*violations] = v;
-				++*violations;
-			}
+		for (uint32_t p = 0; p < all->n_policies; p++)
+			memcpy(u[p], all->results[i].runs[p].utilisation, sizeof(u[p]));
+		compare((const double(*)[2])u, all->n_policies,
+			(struct crux_crosscheck_violation){.result = i}, most, out, pairs,
+			violations);
 	}
+}
+
+double crux_crosscheck_mean(const struct crux_crosscheck *all, uint32_t policy,
+			    enum crux_crosscheck_level level)
+{
+	double sum = 0;
+
+	for (uint64_t i = 0; i < all->n; i++)
+		sum += all->results[i].runs[policy].utilisation[level];
+	return sum / (double)all->n;
+}
+
+void crux_crosscheck_order_of_means(const struct crux_crosscheck *all, uint32_t most,
+				    struct crux_crosscheck_violation *out, uint64_t *pairs,
+				    uint64_t *violations)
+{
+	double u[CRUX_CROSSCHECK_POLICIES][2];
+
+	*pairs = *violations = 0;
+	for (uint32_t p = 0; p < all->n_policies; p++)
+		for (int level = 0; level < 2; level++)
+			u[p][level] =
+				crux_crosscheck_mean(all, p, (enum crux_crosscheck_level)level);
+	compare((const double(*)[2])u, all->n_policies,
+		(struct crux_crosscheck_violation){.result = UINT64_MAX}, most, out, pairs,
+		violations);
 }

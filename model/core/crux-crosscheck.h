@@ -138,6 +138,14 @@ void crux_crosscheck_order(const struct crux_crosscheck *all, uint32_t most,
 			   struct crux_crosscheck_violation *out, uint64_t *pairs,
 			   uint64_t *violations);
 
+/** Mean utilisation of a policy over all cases, n >= 1. */
+double crux_crosscheck_mean(const struct crux_crosscheck *all, uint32_t policy,
+			    enum crux_crosscheck_level level);
+/** The same of the means over all cases; violations have result UINT64_MAX. */
+void crux_crosscheck_order_of_means(const struct crux_crosscheck *all, uint32_t most,
+				    struct crux_crosscheck_violation *out, uint64_t *pairs,
+				    uint64_t *violations);
+
 /** Do both percentiles keep the criteria? */
 bool crux_crosscheck_keeps(const struct crux_crosscheck_spread *spread);
 

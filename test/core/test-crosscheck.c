@@ -281,6 +281,36 @@ static void order(void)
 	CHECK_U64(violations, 2);
 }
 
+/*
+ * Means over two cases: policy 0 0.80 at flow level, 0.70 at packet level; policy 1 0.75 and
+ * 0.75: 6.25 % one way, -6.7 % the other; policy 2 0.795 and 0.695: less than 2 % from policy 0,
+ * and from policy 1 as policy 0 is. So pairs 0-1 and 1-2 have to agree, and neither does.
+ */
+static void order_of_means(void)
+{
+	struct crux_crosscheck_result r[2] = {
+		{.runs = {{.utilisation = {0.9, 0.6}},
+			  {.utilisation = {0.70, 0.75}},
+			  {.utilisation = {0.790, 0.690}}}},
+		{.runs = {{.utilisation = {0.7, 0.8}},
+			  {.utilisation = {0.80, 0.75}},
+			  {.utilisation = {0.800, 0.700}}}},
+	};
+	struct crux_crosscheck all = {.n = 2, .n_policies = 3, .results = r};
+	struct crux_crosscheck_violation list[2];
+	uint64_t pairs, violations;
+
+	CHECK_NEAR(crux_crosscheck_mean(&all, 0, FLOW), 0.80, 1e-12);
+	CHECK_NEAR(crux_crosscheck_mean(&all, 2, PACKET), 0.695, 1e-12);
+	crux_crosscheck_order_of_means(&all, 2, list, &pairs, &violations);
+	CHECK_U64(pairs, 2);
+	CHECK_U64(violations, 2);
+	CHECK(list[0].result == UINT64_MAX && list[0].a == 0 && list[0].b == 1);
+	CHECK_NEAR(list[0].difference[FLOW], 0.0625, 1e-12);
+	CHECK_NEAR(list[0].difference[PACKET], -0.05 / 0.75, 1e-12);
+	CHECK(list[1].a == 1 && list[1].b == 2);
+}
+
 static void out_of_memory(void)
 {
 	struct crux_crosscheck all = ladder();
@@ -361,6 +391,7 @@ int main(void)
 	RUN(criteria);
 	RUN(worst);
 	RUN(order);
+	RUN(order_of_means);
 	RUN(out_of_memory);
 #ifdef CRUX_HAVE_SQLITE
 	RUN(database);
