@@ -48,7 +48,7 @@
  *
  * Fewer flows and links than given, as exactly (doc/trace-engine.md):
  *  - a link that cannot fill before others do is left out: its flows, parted by the narrowest
- *    link before it (or behind it) that stays, bring no more than it can carry;
+ *    other link that each crosses and that stays, bring no more than it can carry;
  *  - flows of one job that nothing tells apart (bytes, latency, what is left, and links of the same
  *    rates and the same sorts of flows) are one with a weight: colours are refined until they stay.
  *

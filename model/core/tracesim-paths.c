@@ -3,8 +3,8 @@
  * tracesim-paths: the links of jobs, the jobs on links, and which links may fill: see
  * tracesim-private.h. Depends on crux-problem.
  *
- * A link is left out where its flows, parted by the narrowest link before it that stays, or by
- * the narrowest behind it, cannot bring more than it carries: sum over the different ones of their
+ * A link is left out where its flows, parted by the narrowest other link of each that stays,
+ * cannot bring more than it carries: sum over the different ones of their
  * rates <= its own. What is left to lower levels obeys the same: the sum of what is left on the
  * others is at most what is left on it, as all that moves over it moves over one of them. Links
  * are judged one after the other, and only by links that stay then, so none is its own proof. A
@@ -92,8 +92,8 @@ void paths_detach(struct crux_tracesim *s, struct tjob *job)
 	job->attached = false;
 }
 
-/* Do the users bring at most `cap` through the narrowest links of one side? */
-static bool bounded(struct crux_tracesim *s, uint32_t link, bool behind)
+/* Do the users bring at most what the link carries, through the narrowest others on their paths? */
+static bool bounded(struct crux_tracesim *s, uint32_t link)
 {
 	uint64_t sum = 0;
 
@@ -105,17 +105,15 @@ static bool bounded(struct crux_tracesim *s, uint32_t link, bool behind)
 	for (const struct hop *user = s->users[link]; user; user = user->next) {
 		const struct tflow *flow = &user->job->flows[user->flow];
 		const struct hop *first = &user->job->hops[flow->hop];
-		const struct hop *from = behind ? user + 1 : first;
-		const struct hop *to = behind ? first + flow->n_hops : user;
 		uint32_t best = CRUX_NONE;
 
-		for (const struct hop *h = first; h < first + flow->n_hops; h++)
+		for (const struct hop *h = first; h < first + flow->n_hops; h++) {
 			if (h != user && h->link == link)
 				return false; /* it is crossed twice */
-		for (; from < to; from++)
-			if (s->kept[from->link] &&
-			    (best == CRUX_NONE || s->cap[from->link] < s->cap[best]))
-				best = from->link;
+			if (h != user && s->kept[h->link] &&
+			    (best == CRUX_NONE || s->cap[h->link] < s->cap[best]))
+				best = h->link;
+		}
 		if (best == CRUX_NONE)
 			return false;
 		if (s->stamp[best] == s->stamp_now)
@@ -130,5 +128,5 @@ static bool bounded(struct crux_tracesim *s, uint32_t link, bool behind)
 
 bool paths_may_fill(struct crux_tracesim *s, uint32_t link)
 {
-	return s->users[link] && !bounded(s, link, false) && !bounded(s, link, true);
+	return s->users[link] && !bounded(s, link);
 }
