@@ -16,7 +16,8 @@
  *    more, the largest 512; 8 a worker from 8 on; none more than half of the cluster.
  *  - submissions: from 2023/7/15 00:47 to 2023/7/30 22:50, by a weight for each hour of the day; no
  *    finish later than 2023/8/4 23:59 unless the cluster is too small for the jobs.
- *  - placement: first come, first served, whole hosts ToR by ToR from a random host on; a job that
+ *  - placement: first come, first served, whole hosts ToR by ToR from a random host on,
+ *    some workers elsewhere, rows in no order; a job that
  *    finds no room waits, and all behind it.
  * What is not published is chosen, and said in doc/traces.md.
  *
