@@ -10,29 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_FILE  ((size_t)1 << 30)
 #define MAX_ROWS  100000000U
 #define MOST_GPUS 999999.0 /* of a row; as the trace's RES */
-
-enum crux_status trace_other_csv(struct trace_build *build, const char *path,
-				 enum crux_status (*rows)(struct trace_build *build,
-							  struct crux_csv *csv,
-							  struct crux_error *err),
-				 struct crux_error *err)
-{
-	struct crux_csv csv;
-	char *text;
-	size_t size;
-	enum crux_status status = crux_read_file(path, MAX_FILE, &text, &size, err);
-
-	if (status)
-		return status;
-	crux_csv_init(&csv, path, text, size);
-	status = rows(build, &csv, err);
-	crux_csv_clear(&csv);
-	crux_free(text);
-	return status;
-}
 
 enum crux_status trace_other_row(struct crux_csv *csv, bool *more, struct crux_error *err)
 {
@@ -199,15 +178,6 @@ static enum crux_status count_names(struct trace_build *build, struct crux_error
 	return CRUX_OK;
 }
 
-static int compare_jobs(const void *x, const void *y)
-{
-	const struct crux_trace_job *a = x, *b = y;
-
-	if (a->submit_s != b->submit_s)
-		return a->submit_s < b->submit_s ? -1 : 1;
-	return (a->id > b->id) - (a->id < b->id);
-}
-
 /* The kept jobs, their times from the first submission of a row without a fault of its own. */
 static enum crux_status fill(struct crux_trace *trace, struct trace_build *build, int64_t origin_s,
 			     struct crux_error *err)
@@ -226,30 +196,12 @@ static enum crux_status fill(struct crux_trace *trace, struct trace_build *build
 		job->finish_s -= origin_s;
 		trace->n_jobs++;
 	}
-	qsort(trace->jobs, trace->n_jobs, sizeof(*trace->jobs), compare_jobs);
+	qsort(trace->jobs, trace->n_jobs, sizeof(*trace->jobs), trace_compare_jobs);
 	trace->origin_s = origin_s;
 	trace->cut_s -= origin_s;
 	trace->strings = build->job_strings.text;
 	build->job_strings.text = NULL;
 	return CRUX_OK;
-}
-
-static enum crux_status nothing_left(const struct trace_build *build, struct crux_error *err)
-{
-	const struct crux_trace_count *c = build->count;
-	int most = CRUX_TRACE_JOB_ROW;
-
-	if (!build->n_jobs)
-		return crux_fail(err, CRUX_INVALID, "%.200s: no rows", build->options->job_csv);
-	for (int r = 0; r < CRUX_TRACE_N_REASONS; r++)
-		if (crux_trace_reason_file((enum crux_trace_reason)r) == CRUX_TRACE_FILE_JOB &&
-		    c->dropped[r] > c->dropped[most])
-			most = r;
-	return crux_fail(
-		err, CRUX_INVALID,
-		"%.200s: none of the %zu jobs is left; %llu of them: %s (first in line %u)",
-		build->options->job_csv, build->n_jobs, (unsigned long long)c->dropped[most],
-		crux_trace_reason_text((enum crux_trace_reason)most), c->first_line[most]);
 }
 
 static enum crux_status make(struct trace_build *build, const struct trace_other *other,
@@ -275,8 +227,10 @@ static enum crux_status make(struct trace_build *build, const struct trace_other
 		status = crux_text_add(summary, err, "%s\n", other->heading);
 	if (!status && summary)
 		status = crux_trace_summary(build->count, summary, err);
+	if (!status && !build->n_jobs)
+		status = crux_fail(err, CRUX_INVALID, "%.200s: no rows", build->options->job_csv);
 	if (!status && !build->count->kept[CRUX_TRACE_FILE_JOB])
-		status = nothing_left(build, err);
+		status = trace_nothing_left(build, build->n_jobs, err);
 	return status ? status : fill(trace, build, origin_s, err);
 }
 
@@ -296,11 +250,7 @@ enum crux_status trace_other_read(const struct trace_other *other, const struct 
 		return crux_fail(err, CRUX_NOMEM, "out of memory for a trace");
 	build.count = &trace->count;
 	status = make(&build, other, trace, summary, err);
-	crux_free(build.jobs);
-	crux_free(build.workers);
-	crux_free(build.job_strings.text);
-	crux_free(build.worker_strings.text);
-	crux_free(build.job_names);
+	trace_build_clear(&build);
 	if (status)
 		crux_trace_destroy(trace);
 	else

@@ -182,12 +182,12 @@ static void judge(struct trace_build *build)
 static enum crux_status read_files(struct trace_build *build, const struct trace_other *other,
 				   struct crux_error *err)
 {
-	enum crux_status status = trace_other_csv(build, other->job_path, job_rows, err);
+	enum crux_status status = trace_read_csv(build, other->job_path, job_rows, err);
 
 	if (!status)
 		status = trace_index_jobs(build, err);
 	if (!status)
-		status = trace_other_csv(build, other->task_path, task_rows, err);
+		status = trace_read_csv(build, other->task_path, task_rows, err);
 	if (!status)
 		judge(build);
 	return status;

@@ -176,7 +176,7 @@ static enum crux_status rows(struct trace_build *build, struct crux_csv *csv,
 static enum crux_status read_files(struct trace_build *build, const struct trace_other *other,
 				   struct crux_error *err)
 {
-	enum crux_status status = trace_other_csv(build, other->job_path, rows, err);
+	enum crux_status status = trace_read_csv(build, other->job_path, rows, err);
 
 	return status ? status : trace_index_jobs(build, err);
 }

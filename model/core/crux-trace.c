@@ -47,11 +47,11 @@ static enum crux_status index_hosts(struct trace_build *build, struct crux_error
 	return CRUX_OK;
 }
 
-static enum crux_status read_csv(struct trace_build *build, const char *path,
-				 enum crux_status (*rows)(struct trace_build *build,
-							  struct crux_csv *csv,
-							  struct crux_error *err),
-				 struct crux_error *err)
+enum crux_status trace_read_csv(struct trace_build *build, const char *path,
+				enum crux_status (*rows)(struct trace_build *build,
+							 struct crux_csv *csv,
+							 struct crux_error *err),
+				struct crux_error *err)
 {
 	struct crux_csv csv;
 	char *text;
@@ -96,15 +96,15 @@ static enum crux_status read_files(struct trace_build *build, struct crux_error 
 	enum crux_status status = index_hosts(build, err);
 
 	if (!status)
-		status = read_csv(build, build->options->job_csv, trace_read_jobs, err);
+		status = trace_read_csv(build, build->options->job_csv, trace_read_jobs, err);
 	if (!status)
 		status = trace_index_jobs(build, err);
 	if (!status)
-		status = read_csv(build, build->options->worker_csv, trace_read_workers, err);
+		status = trace_read_csv(build, build->options->worker_csv, trace_read_workers, err);
 	return status ? status : count_names(build, err);
 }
 
-static int compare_jobs(const void *x, const void *y)
+int trace_compare_jobs(const void *x, const void *y)
 {
 	const struct crux_trace_job *a = x, *b = y;
 
@@ -126,7 +126,7 @@ static void fill_jobs(struct crux_trace *trace, const struct trace_build *build)
 		n++;
 	}
 	trace->n_jobs = n;
-	qsort(trace->jobs, n, sizeof(*trace->jobs), compare_jobs);
+	qsort(trace->jobs, n, sizeof(*trace->jobs), trace_compare_jobs);
 }
 
 /* Workers behind one another, job by job; place[row of a job] is where its next one goes. */
@@ -193,15 +193,12 @@ static enum crux_status fill(struct crux_trace *trace, struct trace_build *build
 	return status;
 }
 
-/* One line: how many rows, and the reason that most jobs went for. */
-static enum crux_status nothing_left(const struct trace_build *build, struct crux_error *err)
+enum crux_status trace_nothing_left(const struct trace_build *build, uint64_t n,
+				    struct crux_error *err)
 {
 	const struct crux_trace_count *c = build->count;
 	int most = CRUX_TRACE_JOB_ROW;
 
-	if (!c->rows[CRUX_TRACE_FILE_JOB])
-		return crux_fail(err, CRUX_INVALID, "%.200s:2: no rows behind the header",
-				 build->options->job_csv);
 	for (int r = 0; r < CRUX_TRACE_N_REASONS; r++)
 		if (crux_trace_reason_file((enum crux_trace_reason)r) == CRUX_TRACE_FILE_JOB &&
 		    c->dropped[r] > c->dropped[most])
@@ -209,9 +206,19 @@ static enum crux_status nothing_left(const struct trace_build *build, struct cru
 	return crux_fail(err, CRUX_INVALID,
 			 "%.200s: none of the %llu jobs is left; %llu of them: %s (first in line "
 			 "%u)",
-			 build->options->job_csv, (unsigned long long)c->rows[CRUX_TRACE_FILE_JOB],
+			 build->options->job_csv, (unsigned long long)n,
 			 (unsigned long long)c->dropped[most],
 			 crux_trace_reason_text((enum crux_trace_reason)most), c->first_line[most]);
+}
+
+void trace_build_clear(struct trace_build *build)
+{
+	crux_free(build->jobs);
+	crux_free(build->workers);
+	crux_free(build->job_strings.text);
+	crux_free(build->worker_strings.text);
+	crux_free(build->job_names);
+	crux_free(build->host_names);
 }
 
 static enum crux_status make(struct trace_build *build, struct crux_trace *trace,
@@ -237,8 +244,11 @@ static enum crux_status make(struct trace_build *build, struct crux_trace *trace
 	trace_count(build);
 	if (summary)
 		status = crux_trace_summary(build->count, summary, err);
+	if (!status && !build->count->rows[CRUX_TRACE_FILE_JOB])
+		status = crux_fail(err, CRUX_INVALID, "%.200s:2: no rows behind the header",
+				   build->options->job_csv);
 	if (!status && !build->count->kept[CRUX_TRACE_FILE_JOB])
-		status = nothing_left(build, err);
+		status = trace_nothing_left(build, build->count->rows[CRUX_TRACE_FILE_JOB], err);
 	return status ? status : fill(trace, build, origin_s, err);
 }
 
@@ -256,12 +266,7 @@ enum crux_status crux_trace_read(const struct crux_trace_options *options, struc
 		return crux_fail(err, CRUX_NOMEM, "out of memory for a trace");
 	build.count = &trace->count;
 	status = make(&build, trace, summary, err);
-	crux_free(build.jobs);
-	crux_free(build.workers);
-	crux_free(build.job_strings.text);
-	crux_free(build.worker_strings.text);
-	crux_free(build.job_names);
-	crux_free(build.host_names);
+	trace_build_clear(&build);
 	if (status)
 		crux_trace_destroy(trace);
 	else

@@ -24,12 +24,6 @@ enum crux_status trace_other_read(const struct trace_other *other, const struct 
 				  struct crux_trace **out, struct crux_text *summary,
 				  struct crux_error *err);
 
-/** Open @p path and hand its CSV to @p rows. */
-enum crux_status trace_other_csv(struct trace_build *build, const char *path,
-				 enum crux_status (*rows)(struct trace_build *build,
-							  struct crux_csv *csv,
-							  struct crux_error *err),
-				 struct crux_error *err);
 /** The next row that is not empty. */
 enum crux_status trace_other_row(struct crux_csv *csv, bool *more, struct crux_error *err);
 

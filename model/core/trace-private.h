@@ -79,6 +79,21 @@ bool trace_time(const char *text, int64_t *out_s);
 bool trace_res_gpus(const char *text, uint32_t *out);
 /** @} */
 
+/** @name What readers of any form share. @{ */
+/** Open @p path and hand its CSV to @p rows. */
+enum crux_status trace_read_csv(struct trace_build *build, const char *path,
+				enum crux_status (*rows)(struct trace_build *build,
+							 struct crux_csv *csv,
+							 struct crux_error *err),
+				struct crux_error *err);
+/** Of struct crux_trace_job by (submit, id), for qsort. */
+int trace_compare_jobs(const void *x, const void *y);
+/** CRUX_INVALID: none of @p n jobs is kept; the reason that most went for. */
+enum crux_status trace_nothing_left(const struct trace_build *build, uint64_t n,
+				    struct crux_error *err);
+void trace_build_clear(struct trace_build *build);
+/** @} */
+
 /** @name The steps of reading, in their order. @{ */
 enum crux_status trace_read_jobs(struct trace_build *build, struct crux_csv *csv,
 				 struct crux_error *err);
