@@ -177,17 +177,24 @@ static void renumber(struct crux_scheduler *s, uint32_t j)
 	}
 }
 
+/* Of no elements there may be no array either: a job may have no flow. */
+static void move(void *to, const void *from, size_t n, size_t size)
+{
+	if (n)
+		memmove(to, from, n * size);
+}
+
 static void open_row(struct crux_scheduler *s, uint32_t j, const struct crux_problem_job *job,
 		     const struct crux_flow *flows)
 {
 	uint32_t n = s->problem.n_jobs, n_flows = s->problem.n_flows, m = job->n_flows;
 	uint32_t f = j < n ? s->jobs[j].first_flow : n_flows;
 
-	memmove(s->jobs + j + 1, s->jobs + j, (n - j) * sizeof(*s->jobs));
-	memmove(s->rows + j + 1, s->rows + j, (n - j) * sizeof(*s->rows));
-	memmove(s->turn + j + 1, s->turn + j, (n - j) * sizeof(*s->turn));
-	memmove(s->flows + f + m, s->flows + f, (n_flows - f) * sizeof(*s->flows));
-	memmove(s->choice + f + m, s->choice + f, (n_flows - f) * sizeof(*s->choice));
+	move(s->jobs + j + 1, s->jobs + j, n - j, sizeof(*s->jobs));
+	move(s->rows + j + 1, s->rows + j, n - j, sizeof(*s->rows));
+	move(s->turn + j + 1, s->turn + j, n - j, sizeof(*s->turn));
+	move(s->flows + f + m, s->flows + f, n_flows - f, sizeof(*s->flows));
+	move(s->choice + f + m, s->choice + f, n_flows - f, sizeof(*s->choice));
 	s->jobs[j] = *job;
 	s->rows[j] = (struct scheduler_row){0};
 	s->turn[j] = CRUX_NONE;
@@ -206,11 +213,11 @@ static void close_row(struct crux_scheduler *s, uint32_t j)
 	uint32_t f = s->jobs[j].first_flow, m = s->jobs[j].n_flows;
 
 	s->bytes -= bytes_of(s->flows + f, m);
-	memmove(s->jobs + j, s->jobs + j + 1, (n - j - 1) * sizeof(*s->jobs));
-	memmove(s->rows + j, s->rows + j + 1, (n - j - 1) * sizeof(*s->rows));
-	memmove(s->turn + j, s->turn + j + 1, (n - j - 1) * sizeof(*s->turn));
-	memmove(s->flows + f, s->flows + f + m, (n_flows - f - m) * sizeof(*s->flows));
-	memmove(s->choice + f, s->choice + f + m, (n_flows - f - m) * sizeof(*s->choice));
+	move(s->jobs + j, s->jobs + j + 1, n - j - 1, sizeof(*s->jobs));
+	move(s->rows + j, s->rows + j + 1, n - j - 1, sizeof(*s->rows));
+	move(s->turn + j, s->turn + j + 1, n - j - 1, sizeof(*s->turn));
+	move(s->flows + f, s->flows + f + m, n_flows - f - m, sizeof(*s->flows));
+	move(s->choice + f, s->choice + f + m, n_flows - f - m, sizeof(*s->choice));
 	s->problem.n_jobs--;
 	s->problem.n_flows -= m;
 }
