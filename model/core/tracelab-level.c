@@ -14,7 +14,7 @@ enum crux_status lab_level_count(struct lab_run *r, uint32_t j)
 	struct crux_tracelab_level *level = &r->levels[l->level];
 	struct crux_tracesim_stats stats;
 	double now = lab_now(r), length = now - l->since_s, progress;
-	double compute_s = l->placed.problem.compute_s;
+	double compute_s = l->alone_compute_s;
 	uint32_t gpus = l->placed.problem.gpus;
 	enum crux_status status;
 

@@ -107,9 +107,11 @@ static enum crux_status alone_iteration(struct lab_run *r, struct lab_job *l)
 		status = crux_tracesim_advance(r->alone, INFINITY, &done, r->err);
 	if (status == CRUX_OK)
 		status = crux_tracesim_stats(r->alone, handle, &stats, r->err);
-	if (status == CRUX_OK)
-		l->alone_s = stats.iteration_s;
-	return status;
+	if (status != CRUX_OK)
+		return status;
+	l->alone_s = stats.iteration_s;
+	l->alone_compute_s = stats.compute_s;
+	return CRUX_OK;
 }
 
 /* The policy's paths for the job alone, and how long its iteration is on them. */

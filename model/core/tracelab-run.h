@@ -26,12 +26,12 @@ struct lab_job {
 	uint32_t *candidate;	   /* [n_flows] in force */
 	uint32_t level;		   /* in force */
 	double intensity, first_intensity;
-	double alone_s;			/* iteration alone */
-	double since_s, since_progress; /* when it got its level */
-	double level_s;			/* integral of its level over time */
-	uint64_t signature;		/* of its shift and those of its neighbours; 0: none */
-	uint32_t shared, most_shared;	/* jobs on its GPUs */
-	double seen_length_s;		/* of iterations at the last decision, for fairness */
+	double alone_s, alone_compute_s; /* iteration alone, its computation; in whole ticks */
+	double since_s, since_progress;	 /* when it got its level */
+	double level_s;			 /* integral of its level over time */
+	uint64_t signature;		 /* of its shift and those of its neighbours; 0: none */
+	uint32_t shared, most_shared;	 /* jobs on its GPUs */
+	double seen_length_s;		 /* of iterations at the last decision, for fairness */
 	uint64_t seen_iterations;
 };
 

@@ -347,6 +347,29 @@ static void books(const struct crux_tracelab_jobs *jobs, const struct crux_trace
 	CHECK(r->utilisation > 0 && r->utilisation <= 1);
 }
 
+/* With ticks of a second the engine rounds an iteration's 0.21 s of computation up to one, and so
+ * must who counts iterations by it: a job alone makes what it makes alone, but for the iteration
+ * under way at its end, which is of two or three seconds of 1000. */
+static void coarse_ticks(void)
+{
+	struct crux_tracecluster *c = cluster_of(NARROW);
+	struct hand h = {.trace = {.n_jobs = 0}};
+	struct crux_tracelab_options options = options_of("recorded", "ecmp", CRUX_TRACELAB_TIME);
+	struct crux_tracelab_jobs *jobs;
+	struct crux_tracelab_result *r;
+
+	hand_add(&h, "gpt", 0, 0, 1000, 5);
+	jobs = jobs_of(&h, c, true, 0, INFINITY);
+	options.tick_ps = UINT64_C(1000000000000);
+	r = run(c, jobs, &options);
+	CHECK_NEAR(r->levels[0].alone_gpu_s + r->levels[7].alone_gpu_s, 16 * 1000, 1e-6);
+	CHECK_NEAR(r->levels[0].progress_gpu_s + r->levels[7].progress_gpu_s, 16 * 1000,
+		   16 * 1.01 * r->jobs[0].alone_iteration_s);
+	crux_tracelab_result_destroy(r);
+	crux_tracelab_jobs_destroy(jobs);
+	crux_tracecluster_destroy(c);
+}
+
 static void random_trace(struct hand *h, struct crux_rng *rng)
 {
 	static const char *const models[] = {"gpt", "cognitive", "resnet"};
@@ -567,6 +590,7 @@ int main(void)
 {
 	RUN(one_job);
 	RUN(two_jobs);
+	RUN(coarse_ticks);
 	RUN(iterations);
 	RUN(turns);
 	RUN(all_books);
