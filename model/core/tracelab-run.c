@@ -15,6 +15,9 @@
 #include <string.h>
 #include <time.h>
 
+#define LAB_MOST_BINS  1e7		     /* of the engine */
+#define LAB_MOST_TICKS 2305843009213693952.0 /* 2^61, of the engine */
+
 double lab_now(const struct lab_run *r)
 {
 	return crux_tracesim_now_s(r->sim);
@@ -341,6 +344,27 @@ static double intensity(void *context, uint32_t handle)
 
 /* ---------------------------------------------------------------- a run */
 
+/* What the engine would refuse at the window's end only. */
+static enum crux_status check_length(const struct lab_run *r)
+{
+	double most_s = LAB_MOST_TICKS * 1e-12 * (double)r->options->tick_ps;
+	double length_s = r->jobs->length_s, bin_s = r->options->bin_s;
+
+	if (!(bin_s > 0))
+		return crux_fail(r->err, CRUX_RANGE, "bins of %g s are not above 0", bin_s);
+	if (length_s / bin_s > LAB_MOST_BINS)
+		return crux_fail(r->err, CRUX_LIMIT,
+				 "a window of %g s has over %g bins of %g s: make them wider",
+				 length_s, LAB_MOST_BINS, bin_s);
+	/* The last bin may end behind the window. */
+	if (length_s + (isinf(bin_s) ? 0 : 2 * bin_s) >= most_s)
+		return crux_fail(r->err, CRUX_LIMIT,
+				 "a window of %g s in bins of %g s is beyond %g s, the most with a "
+				 "tick of %g us: make it longer",
+				 length_s, bin_s, most_s, 1e-6 * (double)r->options->tick_ps);
+	return CRUX_OK;
+}
+
 static enum crux_status check(struct lab_run *r)
 {
 	const struct crux_tracelab_options *o = r->options;
@@ -358,8 +382,9 @@ static enum crux_status check(struct lab_run *r)
 					 "work=iterations with the recorded placement: a job that "
 					 "takes longer would hold others' GPUs");
 	}
-	if (!(o->bin_s > 0))
-		return crux_fail(r->err, CRUX_RANGE, "bins of %g s are not above 0", o->bin_s);
+	status = check_length(r);
+	if (status != CRUX_OK)
+		return status;
 	for (uint32_t j = 0; j < r->jobs->n; j++)
 		if (r->jobs->jobs[j].gpus > r->cluster->n_gpus)
 			return crux_fail(

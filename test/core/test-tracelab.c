@@ -370,6 +370,32 @@ static void coarse_ticks(void)
 	crux_tracecluster_destroy(c);
 }
 
+/* Before the engine begins: what it could hold at no time. */
+static void too_long(void)
+{
+	struct crux_tracecluster *c = cluster_of(NARROW);
+	struct hand h = {.trace = {.n_jobs = 0}};
+	struct crux_tracelab_options options = options_of("recorded", "ecmp", CRUX_TRACELAB_TIME);
+	struct crux_tracelab_jobs *jobs;
+	struct crux_tracelab_result *r;
+	struct crux_error err;
+
+	hand_add(&h, "gpt", 0, 0, 1000, 5);
+	jobs = jobs_of(&h, c, true, 0, INFINITY);
+	/* 2^61 ps are 2.3e6 s: a bin of 1.2e6 s beyond the window's would end behind that. */
+	options.tick_ps = 1;
+	options.bin_s = 1.2e6;
+	CHECK_U64(crux_tracelab_run(c, jobs, &options, &r, &err), CRUX_LIMIT);
+	CHECK_HAS(err.text, "make it longer");
+	/* 10^7 bins at most. */
+	options.tick_ps = 1000000;
+	options.bin_s = 0.99e-4;
+	CHECK_U64(crux_tracelab_run(c, jobs, &options, &r, &err), CRUX_LIMIT);
+	CHECK_HAS(err.text, "make them wider");
+	crux_tracelab_jobs_destroy(jobs);
+	crux_tracecluster_destroy(c);
+}
+
 static void random_trace(struct hand *h, struct crux_rng *rng)
 {
 	static const char *const models[] = {"gpt", "cognitive", "resnet"};
@@ -591,6 +617,7 @@ int main(void)
 	RUN(one_job);
 	RUN(two_jobs);
 	RUN(coarse_ticks);
+	RUN(too_long);
 	RUN(iterations);
 	RUN(turns);
 	RUN(all_books);
