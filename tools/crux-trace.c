@@ -138,6 +138,15 @@ static enum crux_status trace(struct trace_options *o, struct trace_runs *runs,
 	return status;
 }
 
+/* A fault is one line, whatever was typed or a file is called. */
+static void tell_fault(struct crux_error *err)
+{
+	for (char *c = err->text; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 127)
+			*c = '?';
+	fprintf(stderr, "crux-trace: %s\n", err->text);
+}
+
 int main(int argc, char **argv)
 {
 	struct trace_options o;
@@ -162,6 +171,6 @@ int main(int argc, char **argv)
 	if (status && trace_stopped)
 		return 128 + (int)trace_stopped;
 	if (status)
-		fprintf(stderr, "crux-trace: %s\n", err.text);
+		tell_fault(&err);
 	return (int)status;
 }

@@ -2,8 +2,10 @@
  *
  * trace-input: reads a trace, builds its topologies, and says what is assumed.
  *
- * Place: tools. Depends on trace-tool.h.
+ * Place: tools. Depends on trace-tool.h, POSIX (stat).
  */
+#define _POSIX_C_SOURCE 200809L
+
 #include "trace-tool.h"
 
 #include "crux-presets.h"
@@ -12,17 +14,23 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* FNV-1a of the bytes of a file, on top of @p digest; and its length, so that no byte moves over.
  */
 static enum crux_status add_file(const char *path, uint64_t *digest, struct crux_error *err)
 {
-	FILE *file = fopen(path, "rb");
+	FILE *file;
 	unsigned char buffer[65536];
 	uint64_t length = 0;
+	struct stat is;
 	size_t got;
 	bool bad;
 
+	/* What is read once only, as a pipe, would be empty or hang when it is parsed. */
+	if (!stat(path, &is) && !S_ISREG(is.st_mode))
+		return crux_fail(err, CRUX_IO, "%s: is no regular file", path);
+	file = fopen(path, "rb");
 	if (!file)
 		return crux_fail(err, errno == ENOENT ? CRUX_NOT_FOUND : CRUX_IO, "%s: %s", path,
 				 strerror(errno));

@@ -173,8 +173,8 @@ static enum crux_status take(struct trace_options *o, const char *name, const ch
 	}
 	if (!strcmp(name, "--topology"))
 		return take_topology(o, value, err);
-	if (!strcmp(name, "--scheduler") || !strcmp(name, "--schedulers"))
-		return take_list("--scheduler", value, &o->schedulers, err);
+	if (!strcmp(name, "--scheduler"))
+		return take_list(name, value, &o->schedulers, err);
 	if (!strcmp(name, "--policies"))
 		return take_list(name, value, &o->policies, err);
 	if (!strcmp(name, "--levels"))

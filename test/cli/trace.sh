@@ -93,6 +93,15 @@ trace --job-csv=hand/job.csv --worker-csv hand/worker.csv --topo-csv=hand/topo.c
 result 'single files, quiet' $?
 trace --trace=hand --db=none --from-hour=1 --hours=0.25 --policies=ecmp && grep -q '^window: *from hour 1, 0.25 hours: 1 jobs' out.txt
 result 'a window' $?
+# An iteration of 1e6 x 0.1 s of computation ends in no job, so no job has a slowdown.
+hand wide
+sed -i '$d' wide/worker.csv
+echo 'j3,w,worker,a,2023/7/15 1:10,2023/7/15 1:40,"{""nvidia.com/gpu"": ""8""}"' >> wide/worker.csv
+echo 'j3,v,worker,b,2023/7/15 1:10,2023/7/15 1:40,"{""nvidia.com/gpu"": ""4""}"' >> wide/worker.csv
+sed -i '4s/.*/3,j3,PyTorchJob,gpt,Succeeded,0,2023\/7\/15 0:40,2023\/7\/15 1:10,,2023\/7\/15 1:40/' wide/job.csv
+trace --trace=wide --db=none --compute-factor=1e6 --policies=ecmp,crux && ! grep -q 'job nan' out.txt &&
+    grep -q '^    here, lingjun:wide/topo.csv, recorded placement: 0.0 %$' out.txt
+result 'no iteration ends: no slowdown is told' $?
 trace --trace=hand --db=none --scheduler=packed --work=iterations --policies=ecmp --check && grep -q 'wait h' out.txt
 result 'iterations, with every event checked' $?
 
@@ -102,8 +111,12 @@ refused 'no trace' 11 '--trace=FOLDER is missing'
 refused 'one of three files' 11 '--worker-csv' --job-csv=hand/job.csv
 refused 'folder that is not there' 13 nowhere/job.csv --trace=nowhere --db=none
 refused 'file that is not there' 13 nowhere.csv "${h[@]}" --worker-csv=nowhere.csv
+mkfifo pipe
+refused 'pipe for a file, which is read twice' 14 'pipe: is no regular file' "${h[@]}" --worker-csv=pipe
 refused 'folder for a file' 14 hand "${h[@]}" --job-csv=hand
 refused 'unknown option' 16 --polices "${h[@]}" --polices=ecmp
+refused 'second name of an option' 16 --schedulers "${h[@]}" --scheduler=packed --schedulers=random
+refused 'line end in a value' 15 '?8' "${h[@]}" --levels=$'\n8'
 refused 'stray word' 16 extra "${h[@]}" extra
 refused 'option without a value' 11 --levels "${h[@]}" --levels
 refused 'empty value' 11 --levels "${h[@]}" --levels=
@@ -159,6 +172,14 @@ refused 'column missing in worker.csv' 15 RES --trace=bad --db=none
 hand bad
 sed -i '3s/$/,"never ends/' bad/job.csv
 refused 'not CSV' 15 bad/job.csv:3 --trace=bad --db=none
+hand bad
+# 8,000 years are 7e7 hours: more than 10^7 bins of an hour, and with 1 ps a tick more than 2^61 of them.
+sed -i '2s#2023/7/15 1:00#9999/12/31 23:59#' bad/job.csv bad/worker.csv
+cp hand.db kept.db
+refused 'more bins than there can be, before the database is touched' 21 'make them wider' --trace=bad --db=kept.db
+refused 'more ticks than there can be' 21 'make it longer' --trace=bad --db=kept.db --bin-minutes=60000 --tick-us=0.000001
+cmp -s hand.db kept.db
+result 'which is as it was' $?
 hand bad
 printf 'ip,DSW\na,G\n' > bad/topo.csv
 refused 'column missing in topo.csv' 15 topo.csv --trace=bad --db=none
