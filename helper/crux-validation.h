@@ -34,7 +34,7 @@ struct CruxValidationOptions
     double scale{1};                               //!< computation and bytes are divided by it
     uint64_t levels{5};                            //!< K
     uint64_t train{16};                //!< packets that may travel as one event (crux-roce-train.h)
-    double window{0};                  //!< bandwidth-delay products in flight; 0: any
+    double window{1};                  //!< bandwidth-delay products in flight; 0: any
     std::vector<std::string> policies; //!< names
     uint64_t processes{1};             //!< how many share the work; results do not depend on it
     bool progress{false};              //!< a line on standard error while it runs
