@@ -152,7 +152,7 @@ static enum crux_status share(struct lab_run *r, int64_t id)
 	struct lab_job *l = &r->job[id];
 	enum crux_status status;
 
-	if (!l->started || l->ended)
+	if (!l->started || l->ended || l->gone)
 		return CRUX_OK;
 	status = crux_jobsched_share(r->sched, id, &group, r->err);
 	if (status != CRUX_OK)
@@ -284,6 +284,8 @@ static enum crux_status events(struct lab_run *r, const struct crux_tracesim_cha
 	double now = change->time_s + r->slack_s;
 	uint32_t j;
 
+	for (uint32_t i = 0; i < change->n_ended; i++)
+		r->job[r->by_handle[change->ended[i]]].gone = true;
 	for (uint32_t i = 0; i < change->n_ended && status == CRUX_OK; i++)
 		status = end(r, r->by_handle[change->ended[i]], false);
 	while (status == CRUX_OK) {

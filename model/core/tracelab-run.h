@@ -19,6 +19,7 @@
 struct lab_job {
 	uint32_t handle; /* of the engine; CRUX_NONE: it is not there */
 	bool started, ended;
+	bool gone; /* the engine has ended it: its own end is still to be told */
 	double start_s, end_s, waited_s;
 	struct tracelab_placed placed;
 	struct crux_gpu_ref *gpus; /* [gpus] */

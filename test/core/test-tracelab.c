@@ -317,6 +317,29 @@ static void turns(void)
 	crux_tracecluster_destroy(c);
 }
 
+/* The same by iterations: both end at once, and the end of each changes the other's company. */
+static void turns_end(void)
+{
+	struct crux_tracecluster *c = cluster_of(NARROW);
+	struct hand h = {.trace = {.n_jobs = 0}};
+	struct crux_tracelab_options options = options_of("muri", "ecmp", CRUX_TRACELAB_ITERATIONS);
+	struct crux_tracelab_jobs *jobs;
+	struct crux_tracelab_result *r;
+
+	hand_add(&h, "gpt", 0, 0, 600, 15);
+	hand_add(&h, "gpt", 0, 0, 600, 15);
+	jobs = jobs_of(&h, c, false, 0, INFINITY);
+	options.jobsched.muri_gain = 0;
+	r = run(c, jobs, &options);
+	CHECK_U64(r->jobs[0].shared, 2);
+	CHECK_NEAR(r->jobs[0].end_s, r->jobs[1].end_s, 1);
+	CHECK_U64(r->jobs[0].iterations, jobs->jobs[0].iterations);
+	CHECK_U64(r->jobs[1].iterations, jobs->jobs[1].iterations);
+	crux_tracelab_result_destroy(r);
+	crux_tracelab_jobs_destroy(jobs);
+	crux_tracecluster_destroy(c);
+}
+
 static void books(const struct crux_tracelab_jobs *jobs, const struct crux_tracelab_result *r,
 		  bool shares)
 {
@@ -620,6 +643,7 @@ int main(void)
 	RUN(too_long);
 	RUN(iterations);
 	RUN(turns);
+	RUN(turns_end);
 	RUN(all_books);
 	RUN(window);
 	RUN(refused);
