@@ -38,7 +38,7 @@ void trace_usage(void)
 	     "                     how:\n"
 	     "  --bin-minutes=M    of the time series (default 60)\n"
 	     "  --tick-us=T --patience=N  of the engine (doc/trace-engine.md; default 1,\n"
-	     "                     4096; patience 0: exact, and slow where jobs are scattered\n"
+	     "                     1024; patience 0: exact, and slow where jobs are scattered\n"
 	     "  --check            the engine checks every event; slow\n"
 	     "  --db=FILE|none     results (default out/crux-trace.db); replaced if it is one of "
 	     "crux\n"

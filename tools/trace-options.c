@@ -366,7 +366,7 @@ enum crux_status trace_options_parse(int argc, char **argv, struct trace_options
 	o->picture = true;
 	crux_tracelab_jobs_default(&o->jobs);
 	crux_tracelab_default(&o->run);
-	o->run.patience = 4096; /* a command is to end; 0 is exact */
+	o->run.patience = 1024; /* a command is to end; 0 is exact */
 	status = split(argc, argv, o, err);
 	if (!status)
 		status = check_policies(o, err);
