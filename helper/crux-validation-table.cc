@@ -232,14 +232,10 @@ crux_status
 CruxPrintValidation(std::ostream& os, const crux_crosscheck& all, crux_error* error)
 {
     double hops = 0;
-    double packet = 0;
-    double flow = 0;
 
     for (uint64_t i = 0; i < all.n; i++)
     {
         hops += all.results[i].packet_hops;
-        packet += all.results[i].packet_s;
-        flow += all.results[i].flow_s;
     }
     os << Line("%llu random clusters (%s) from %llu on, seed %llu, %llu iterations of the longest "
                "job, scale "
