@@ -38,6 +38,11 @@ rc=$?
 [ $rc != 0 ] && [ "$(wc -l <<< "$out")" = 1 ] && grep -q 'Known: crux-.* crux-first ' <<< "$out"
 result 'an unknown program is refused in one line that lists the known ones' $?
 
+out=$("$root/crux" build --build-dir="$build" no-such-program 2>&1)
+rc=$?
+[ $rc != 0 ] && [ "$out" = 'crux: build: no program no-such-program' ]
+result 'nothing is built for an unknown program' $?
+
 "$root/crux" help | grep 'demo' > /dev/null
 result 'help' $?
 
