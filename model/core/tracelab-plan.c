@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only
  *
  * tracelab-plan: a policy decides, and the trace engine carries it out: see crux-tracelab.h.
- * Depends on tracelab-run.h, crux-intensity.
+ * Depends on tracelab-run.h.
  *
  * Policy "crux" decides by crux-scheduler.h, which follows changes, all others from scratch: the
  * same plans. Only what differs from the plan in force reaches the engine.
@@ -13,7 +13,6 @@
  * when each has ended the one it is in, if it is not slowed down. That costs a job less than 2 T,
  * once a change.
  */
-#include "crux-intensity.h"
 #include "tracelab-run.h"
 
 #include <math.h>

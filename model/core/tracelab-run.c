@@ -68,7 +68,6 @@ static enum crux_status engine_add(struct lab_run *r, uint32_t j)
 	if (status != CRUX_OK)
 		return status;
 	r->by_handle[l->handle] = j;
-	r->n_by_handle = l->handle + 1;
 	r->live[r->n_live++] = j;
 	l->level = add.level;
 	l->since_s = lab_now(r);
@@ -128,7 +127,6 @@ static enum crux_status start(struct lab_run *r, uint32_t j, const struct crux_g
 	memcpy(l->gpus, gpus, job->gpus * sizeof(*gpus));
 	l->started = true;
 	l->start_s = lab_now(r);
-	l->waited_s = l->start_s - comes_s(r, j);
 	l->shared = l->most_shared = 1;
 	r->running++;
 	status = order_hosts(r, j);

@@ -20,7 +20,7 @@ struct lab_job {
 	uint32_t handle; /* of the engine; CRUX_NONE: it is not there */
 	bool started, ended;
 	bool gone; /* the engine has ended it: its own end is still to be told */
-	double start_s, end_s, waited_s;
+	double start_s, end_s;
 	struct tracelab_placed placed;
 	struct crux_gpu_ref *gpus; /* [gpus] */
 	uint32_t *ring;		   /* [hosts]; NULL: by ToR */
@@ -65,7 +65,7 @@ struct lab_run {
 	uint32_t *live, n_live;	 /* that are in the engine, by start */
 	struct crux_eventq ends; /* by recorded time */
 	uint32_t *by_handle;
-	size_t cap_by_handle, n_by_handle;
+	size_t cap_by_handle;
 	struct lab_sample *samples;
 	size_t n_samples, cap_samples;
 	uint32_t held, running, waiting, done;
