@@ -149,6 +149,22 @@ static enum crux_status build_clos(struct paper *p, struct crux_topology **topo,
 	return status ? status : crux_clos_build(&clos, topo, err);
 }
 
+/* The description's keys, over the defaults that p has; a ToR for each of a group. */
+static enum crux_status take_keys(struct paper *p, const struct crux_spec *spec,
+				  const struct crux_spec_key *keys, size_t n,
+				  struct crux_text *assumptions, struct crux_error *err)
+{
+	enum crux_status status = no_word(spec, err);
+
+	if (status)
+		return status;
+	p->host.uplink_gbps = 0;
+	status = crux_host_keys_apply(spec, &p->host, true, keys, n, assumptions, err);
+	if (!status && !p->tors_given)
+		p->tors *= crux_host_group(&p->host.plan, p->host.sides);
+	return status;
+}
+
 enum crux_status crux_paper_clos_from_spec(const struct crux_spec *spec, struct crux_topology **out,
 					   struct crux_text *assumptions, struct crux_error *err)
 {
@@ -167,18 +183,12 @@ enum crux_status crux_paper_clos_from_spec(const struct crux_spec *spec, struct 
 		{"oversub", NULL, &p.oversub, 1e-3, 1e6, &p.oversub_given},
 	};
 	struct crux_topology *topo = NULL;
-	enum crux_status status = no_word(spec, err);
+	enum crux_status status;
 
-	if (status)
-		return status;
 	crux_host_keys_default(&p.host);
-	p.host.uplink_gbps = 0;
-	status = crux_host_keys_apply(spec, &p.host, true, keys, sizeof(keys) / sizeof(keys[0]),
-				      assumptions, err);
+	status = take_keys(&p, spec, keys, sizeof(keys) / sizeof(keys[0]), assumptions, err);
 	if (status)
 		return status;
-	if (!p.tors_given)
-		p.tors *= crux_host_group(&p.host.plan, p.host.sides);
 	status = build_clos(&p, &topo, err);
 	return finish(&p, status, topo, out, assumptions, err);
 }
@@ -245,22 +255,16 @@ enum crux_status crux_double_sided_from_spec(const struct crux_spec *spec,
 		{"core_gbps", NULL, &p.core_gbps, 1e-6, 1e6, &p.core_given},
 	};
 	struct crux_topology *topo = NULL;
-	enum crux_status status = no_word(spec, err);
+	enum crux_status status;
 
-	if (status)
-		return status;
 	crux_host_keys_default(&p.host);
-	p.host.uplink_gbps = 0;
 	p.host.nics = 8;
 	p.host.nic_gbps = 100;
 	p.host.pcie_switches = 4;
 	p.host.sides = 2;
-	status = crux_host_keys_apply(spec, &p.host, true, keys, sizeof(keys) / sizeof(keys[0]),
-				      assumptions, err);
+	status = take_keys(&p, spec, keys, sizeof(keys) / sizeof(keys[0]), assumptions, err);
 	if (status)
 		return status;
-	if (!p.tors_given)
-		p.tors *= crux_host_group(&p.host.plan, p.host.sides);
 	status = build_clos3(&p, &topo, err);
 	return finish(&p, status, topo, out, assumptions, err);
 }
