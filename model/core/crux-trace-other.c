@@ -156,20 +156,14 @@ void trace_other_gpus(struct trace_worker_row *row, double gpus)
  * job. */
 static enum crux_status count_names(struct trace_build *build, struct crux_error *err)
 {
-	struct trace_name *names = crux_array(build->n_workers, sizeof(*names));
-	size_t n = 0;
+	struct trace_name *names;
+	size_t n;
+	enum crux_status status = trace_worker_names(build, &names, &n, err);
 
-	if (!names)
-		return crux_fail(err, CRUX_NOMEM, "out of memory for %zu workers",
-				 build->n_workers);
-	for (size_t i = 0; i < build->n_workers; i++)
-		if (build->workers[i].job_at != SIZE_MAX)
-			names[n++] = (struct trace_name){
-				build->worker_strings.text + build->workers[i].job_at, (uint32_t)i};
-	trace_names_sort(names, n);
-	for (size_t i = 0; i < n; i++)
-		build->count->lone_names += !i || strcmp(names[i].name, names[i - 1].name) != 0;
+	if (status)
+		return status;
 	crux_free(names);
+	build->count->lone_names += n;
 	build->count->job_names = build->count->lone_names;
 	for (size_t i = 0; i < build->n_jobs; i++)
 		build->count->job_names += build->jobs[i].has_rows && build->jobs[i].job.name &&

@@ -67,26 +67,40 @@ enum crux_status trace_read_csv(struct trace_build *build, const char *path,
 	return status;
 }
 
-/* Distinct job names of worker.csv, and those without a row in job.csv. */
-static enum crux_status count_names(struct trace_build *build, struct crux_error *err)
+enum crux_status trace_worker_names(const struct trace_build *build, struct trace_name **out,
+				    size_t *n, struct crux_error *err)
 {
 	struct trace_name *names = crux_array(build->n_workers, sizeof(*names));
-	size_t n = 0;
+	size_t all = 0;
 
 	if (!names)
 		return crux_fail(err, CRUX_NOMEM, "out of memory for %zu workers",
 				 build->n_workers);
 	for (size_t i = 0; i < build->n_workers; i++)
 		if (build->workers[i].job_at != SIZE_MAX)
-			names[n++] = (struct trace_name){
+			names[all++] = (struct trace_name){
 				build->worker_strings.text + build->workers[i].job_at, (uint32_t)i};
-	trace_names_sort(names, n);
+	trace_names_sort(names, all);
+	*n = 0;
+	for (size_t i = 0; i < all; i++)
+		if (!*n || strcmp(names[i].name, names[*n - 1].name) != 0)
+			names[(*n)++] = names[i];
+	*out = names;
+	return CRUX_OK;
+}
+
+/* Distinct job names of worker.csv, and those without a row in job.csv. */
+static enum crux_status count_names(struct trace_build *build, struct crux_error *err)
+{
+	struct trace_name *names;
+	size_t n;
+	enum crux_status status = trace_worker_names(build, &names, &n, err);
+
+	if (status)
+		return status;
+	build->count->job_names += n;
 	for (size_t i = 0; i < n; i++)
-		if (!i || strcmp(names[i].name, names[i - 1].name) != 0) {
-			build->count->job_names++;
-			build->count->lone_names += build->workers[names[i].index].worker.job ==
-						    CRUX_NONE;
-		}
+		build->count->lone_names += build->workers[names[i].index].worker.job == CRUX_NONE;
 	crux_free(names);
 	return CRUX_OK;
 }

@@ -86,6 +86,12 @@ enum crux_status trace_read_csv(struct trace_build *build, const char *path,
 							 struct crux_csv *csv,
 							 struct crux_error *err),
 				struct crux_error *err);
+/**
+ * The names of jobs in the workers' rows, each once and sorted; index: of its first row.
+ * @p out is the caller's to free.
+ */
+enum crux_status trace_worker_names(const struct trace_build *build, struct trace_name **out,
+				    size_t *n, struct crux_error *err);
 /** Of struct crux_trace_job by (submit, id), for qsort. */
 int trace_compare_jobs(const void *x, const void *y);
 /** CRUX_INVALID: none of @p n jobs is kept; the reason that most went for. */
