@@ -5,9 +5,7 @@
  */
 #include "crux-crosscheck.h"
 #include "crux-store.h"
-#include "store-private.h"
-
-#include <stdio.h>
+#include "store-tables.h"
 
 #ifdef CRUX_HAVE_SQLITE
 static const char schema[] =
@@ -37,70 +35,35 @@ static const char *const inserts[PUTS] = {
 	"INSERT INTO timing VALUES(?,?)",
 };
 
-struct tables {
-	const char *path;
-	sqlite3 *db;
-	sqlite3_stmt *put[PUTS];
-};
-
-static enum crux_status failed(const struct tables *t, struct crux_error *err)
-{
-	return crux_fail(err, CRUX_STORE, "%s: %s", t->path,
-			 t->db ? sqlite3_errmsg(t->db) : "cannot be opened");
-}
-
-/* One row: "i" integer, "r" real (NAN: NULL), "t" text, in the order of the columns. */
-static enum crux_status put(struct tables *t, int which, struct crux_error *err, const char *kinds,
-			    ...)
-{
-	sqlite3_stmt *s = t->put[which];
-	va_list args;
-	int rc = SQLITE_OK;
-
-	va_start(args, kinds);
-	for (int i = 0; kinds[i] && rc == SQLITE_OK; i++) {
-		if (kinds[i] == 'i')
-			rc = sqlite3_bind_int64(s, i + 1, va_arg(args, int64_t));
-		else if (kinds[i] == 'r')
-			rc = sqlite3_bind_double(s, i + 1, va_arg(args, double));
-		else
-			rc = sqlite3_bind_text(s, i + 1, va_arg(args, const char *), -1,
-					       SQLITE_STATIC);
-	}
-	va_end(args);
-	if (rc == SQLITE_OK && sqlite3_step(s) == SQLITE_DONE && sqlite3_reset(s) == SQLITE_OK)
-		return CRUX_OK;
-	return failed(t, err);
-}
-
 static double error_of(double flow, double packet)
 {
 	return flow / packet - 1;
 }
 
-static enum crux_status put_run(struct tables *t, const struct crux_crosscheck *all, uint64_t i,
-				uint32_t p, struct crux_error *err)
+static enum crux_status put_run(struct store_tables *t, const struct crux_crosscheck *all,
+				uint64_t i, uint32_t p, struct crux_error *err)
 {
 	const struct crux_crosscheck_result *r = &all->results[i];
 	const struct crux_crosscheck_run *run = &r->runs[p];
 	const double *u = run->utilisation;
-	enum crux_status status = put(t, PUT_RUN, err, "tittirrr", all->control, (int64_t)r->index,
-				      all->policies[p], all->policies[run->same_as],
-				      (int64_t)run->met, u[CRUX_CROSSCHECK_FLOW],
-				      u[CRUX_CROSSCHECK_PACKET],
-				      error_of(u[CRUX_CROSSCHECK_FLOW], u[CRUX_CROSSCHECK_PACKET]));
+	enum crux_status status =
+		store_tables_put(t, PUT_RUN, err, "tittirrr", all->control, (int64_t)r->index,
+				 all->policies[p], all->policies[run->same_as], (int64_t)run->met,
+				 u[CRUX_CROSSCHECK_FLOW], u[CRUX_CROSSCHECK_PACKET],
+				 error_of(u[CRUX_CROSSCHECK_FLOW], u[CRUX_CROSSCHECK_PACKET]));
 
 	for (uint32_t j = 0; j < r->what.n_jobs && status == CRUX_OK; j++) {
 		double flow = run->iteration_s[CRUX_CROSSCHECK_FLOW][j];
 		double packet = run->iteration_s[CRUX_CROSSCHECK_PACKET][j];
 
-		status = put(t, PUT_JOB, err, "titirrr", all->control, (int64_t)r->index,
-			     all->policies[p], (int64_t)j, flow, packet, error_of(flow, packet));
+		status = store_tables_put(t, PUT_JOB, err, "titirrr", all->control,
+					  (int64_t)r->index, all->policies[p], (int64_t)j, flow,
+					  packet, error_of(flow, packet));
 	}
 	return status;
 }
 
-static enum crux_status put_summaries(struct tables *t, const struct crux_crosscheck *all,
+static enum crux_status put_summaries(struct store_tables *t, const struct crux_crosscheck *all,
 				      struct crux_error *err)
 {
 	static const char *const names[] = {"iteration", "utilisation"};
@@ -116,15 +79,16 @@ static enum crux_status put_summaries(struct tables *t, const struct crux_crossc
 					all, (enum crux_crosscheck_what)what, last ? CRUX_NONE : p,
 					met, &s, err);
 				if (status == CRUX_OK)
-					status = put(t, PUT_SUMMARY, err, "tttiirrrr", all->control,
-						     names[what], last ? "all" : all->policies[p],
-						     (int64_t)met, (int64_t)s.n, s.median, s.p95,
-						     s.most, s.mean);
+					status = store_tables_put(t, PUT_SUMMARY, err, "tttiirrrr",
+								  all->control, names[what],
+								  last ? "all" : all->policies[p],
+								  (int64_t)met, (int64_t)s.n,
+								  s.median, s.p95, s.most, s.mean);
 			}
 	return status;
 }
 
-static enum crux_status put_order(struct tables *t, const struct crux_crosscheck *all,
+static enum crux_status put_order(struct store_tables *t, const struct crux_crosscheck *all,
 				  struct crux_error *err)
 {
 	struct crux_crosscheck_violation *list;
@@ -139,21 +103,22 @@ static enum crux_status put_order(struct tables *t, const struct crux_crosscheck
 				 (unsigned long long)n);
 	crux_crosscheck_order(all, (uint32_t)listed, list, &pairs, &n);
 	for (uint64_t i = 0; i < listed && status == CRUX_OK; i++)
-		status = put(t, PUT_ORDER, err, "tittrr", all->control,
-			     (int64_t)all->results[list[i].result].index, all->policies[list[i].a],
-			     all->policies[list[i].b], list[i].difference[CRUX_CROSSCHECK_FLOW],
-			     list[i].difference[CRUX_CROSSCHECK_PACKET]);
+		status = store_tables_put(t, PUT_ORDER, err, "tittrr", all->control,
+					  (int64_t)all->results[list[i].result].index,
+					  all->policies[list[i].a], all->policies[list[i].b],
+					  list[i].difference[CRUX_CROSSCHECK_FLOW],
+					  list[i].difference[CRUX_CROSSCHECK_PACKET]);
 	crux_free(list);
 	return status;
 }
 
-static enum crux_status put_control(struct tables *t, const struct crux_crosscheck *all,
+static enum crux_status put_control(struct store_tables *t, const struct crux_crosscheck *all,
 				    struct crux_error *err)
 {
-	enum crux_status status = put(t, PUT_CHECK, err, "tiiiiriir", all->control,
-				      (int64_t)all->seed, (int64_t)all->first, (int64_t)all->n,
-				      (int64_t)all->iterations, all->scale, (int64_t)all->levels,
-				      (int64_t)all->train, all->window);
+	enum crux_status status = store_tables_put(
+		t, PUT_CHECK, err, "tiiiiriir", all->control, (int64_t)all->seed,
+		(int64_t)all->first, (int64_t)all->n, (int64_t)all->iterations, all->scale,
+		(int64_t)all->levels, (int64_t)all->train, all->window);
 
 	for (uint64_t i = 0; i < all->n; i++)
 		for (uint32_t p = 0; p < all->n_policies && status == CRUX_OK; p++)
@@ -163,57 +128,31 @@ static enum crux_status put_control(struct tables *t, const struct crux_crossche
 	return status == CRUX_OK ? put_order(t, all, err) : status;
 }
 
-static enum crux_status put_case(struct tables *t, const struct crux_crosscheck_result *r,
+static enum crux_status put_case(struct store_tables *t, const struct crux_crosscheck_result *r,
 				 struct crux_error *err)
 {
-	return put(t, PUT_CASE, err, "itttiii", (int64_t)r->index, r->what.topology, r->what.jobs,
-		   r->what.placement, (int64_t)r->what.seed, (int64_t)r->what.hosts,
-		   (int64_t)r->what.gpus);
-}
-
-static enum crux_status open_tables(struct tables *t, struct crux_error *err)
-{
-	char mark[64];
-
-	remove(t->path);
-	snprintf(mark, sizeof(mark), "PRAGMA application_id=%d", CRUX_STORE_APPLICATION_ID);
-	if (sqlite3_open(t->path, &t->db) != SQLITE_OK ||
-	    sqlite3_exec(t->db, mark, NULL, NULL, NULL) != SQLITE_OK ||
-	    sqlite3_exec(t->db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK ||
-	    sqlite3_exec(t->db, schema, NULL, NULL, NULL) != SQLITE_OK)
-		return failed(t, err);
-	for (int i = 0; i < PUTS; i++)
-		if (sqlite3_prepare_v2(t->db, inserts[i], -1, &t->put[i], NULL) != SQLITE_OK)
-			return failed(t, err);
-	return CRUX_OK;
+	return store_tables_put(t, PUT_CASE, err, "itttiii", (int64_t)r->index, r->what.topology,
+				r->what.jobs, r->what.placement, (int64_t)r->what.seed,
+				(int64_t)r->what.hosts, (int64_t)r->what.gpus);
 }
 
 enum crux_status crux_crosscheck_store(const char *path, const struct crux_crosscheck *all,
 				       uint32_t n, double wall_s, uint32_t processes,
 				       struct crux_error *err)
 {
-	struct tables t = {.path = path};
-	enum crux_status status = crux_store_check(path, err);
+	struct store_tables t;
+	enum crux_status status = store_tables_open(&t, path, schema, inserts, PUTS, err);
 
-	if (status != CRUX_OK)
-		return status;
-	status = open_tables(&t, err);
 	for (uint64_t i = 0; i < all->n && status == CRUX_OK; i++)
 		status = put_case(&t, &all->results[i], err);
 	for (uint32_t c = 0; c < n && status == CRUX_OK; c++)
 		status = put_control(&t, &all[c], err);
 	if (status == CRUX_OK)
-		status = put(&t, PUT_TIMING, err, "tr", "validate_wall_s", wall_s);
+		status = store_tables_put(&t, PUT_TIMING, err, "tr", "validate_wall_s", wall_s);
 	if (status == CRUX_OK)
-		status = put(&t, PUT_TIMING, err, "tr", "processes", (double)processes);
-	if (status == CRUX_OK && sqlite3_exec(t.db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
-		status = failed(&t, err);
-	for (int i = 0; i < PUTS; i++)
-		sqlite3_finalize(t.put[i]);
-	sqlite3_close(t.db);
-	if (status != CRUX_OK)
-		remove(path);
-	return status;
+		status =
+			store_tables_put(&t, PUT_TIMING, err, "tr", "processes", (double)processes);
+	return store_tables_close(&t, status, err);
 }
 #else
 enum crux_status crux_crosscheck_store(const char *path, const struct crux_crosscheck *all,

@@ -5,9 +5,7 @@
  */
 #include "crux-store.h"
 #include "crux-study.h"
-#include "store-private.h"
-
-#include <stdio.h>
+#include "store-tables.h"
 
 #ifdef CRUX_HAVE_SQLITE
 static const char schema[] =
@@ -35,44 +33,12 @@ static const char *const inserts[PUTS] = {
 };
 
 struct tables {
-	const char *path;
-	sqlite3 *db;
-	sqlite3_stmt *put[PUTS];
+	struct store_tables file;
 	uint64_t seed;
 	enum crux_study_set set;
 	const struct crux_study_result *results;
 	uint64_t n;
 };
-
-static enum crux_status failed(const struct tables *t, struct crux_error *err)
-{
-	return crux_fail(err, CRUX_STORE, "%s: %s", t->path,
-			 t->db ? sqlite3_errmsg(t->db) : "cannot be opened");
-}
-
-/* One row: "i" integer, "r" real, "t" text, in the order of the columns. */
-static enum crux_status put(struct tables *t, int which, struct crux_error *err, const char *kinds,
-			    ...)
-{
-	sqlite3_stmt *s = t->put[which];
-	va_list args;
-	int rc = SQLITE_OK;
-
-	va_start(args, kinds);
-	for (int i = 0; kinds[i] && rc == SQLITE_OK; i++) {
-		if (kinds[i] == 'i')
-			rc = sqlite3_bind_int64(s, i + 1, va_arg(args, int64_t));
-		else if (kinds[i] == 'r')
-			rc = sqlite3_bind_double(s, i + 1, va_arg(args, double));
-		else
-			rc = sqlite3_bind_text(s, i + 1, va_arg(args, const char *), -1,
-					       SQLITE_STATIC);
-	}
-	va_end(args);
-	if (rc == SQLITE_OK && sqlite3_step(s) == SQLITE_DONE && sqlite3_reset(s) == SQLITE_OK)
-		return CRUX_OK;
-	return failed(t, err);
-}
 
 static enum crux_status put_case(struct tables *t, const struct crux_study_result *r,
 				 struct crux_error *err)
@@ -81,22 +47,24 @@ static enum crux_status put_case(struct tables *t, const struct crux_study_resul
 	struct crux_study_entry entries[CRUX_STUDY_MAX_ENTRIES];
 	uint32_t n = crux_study_entries(entries);
 	int64_t index = (int64_t)r->index;
-	enum crux_status status = put(t, PUT_CASE, err, "iiiirri", index, (int64_t)r->tors,
-				      (int64_t)r->hosts, (int64_t)r->gpus, r->alone, r->optimum,
-				      (int64_t)r->engine_runs);
+	enum crux_status status = store_tables_put(
+		&t->file, PUT_CASE, err, "iiiirri", index, (int64_t)r->tors, (int64_t)r->hosts,
+		(int64_t)r->gpus, r->alone, r->optimum, (int64_t)r->engine_runs);
 
 	crux_study_case_make(t->seed, r->index, t->set, &c);
 	for (uint32_t j = 0; j < CRUX_STUDY_JOBS && status == CRUX_OK; j++)
-		status = put(t, PUT_OPTIMUM, err, "iiiirrrrii", index, c.jobs[j].id,
-			     (int64_t)c.jobs[j].gpus, (int64_t)c.sets[j].hops / 2,
-			     c.jobs[j].compute_s, c.comm_s[j], c.jobs[j].overlap_start,
-			     c.start_s[j], (int64_t)r->best_path[j], (int64_t)r->best_level[j]);
+		status = store_tables_put(&t->file, PUT_OPTIMUM, err, "iiiirrrrii", index,
+					  c.jobs[j].id, (int64_t)c.jobs[j].gpus,
+					  (int64_t)c.sets[j].hops / 2, c.jobs[j].compute_s,
+					  c.comm_s[j], c.jobs[j].overlap_start, c.start_s[j],
+					  (int64_t)r->best_path[j], (int64_t)r->best_level[j]);
 	for (uint32_t i = 0; i < n && status == CRUX_OK; i++) {
 		double closeness = r->utilisation[i] / r->optimum;
 
-		status = put(t, PUT_SHARE, err, "ittrrr", index,
-			     crux_study_mechanism_name(entries[i].mechanism), entries[i].policy,
-			     r->utilisation[i], closeness, 1 - closeness);
+		status = store_tables_put(&t->file, PUT_SHARE, err, "ittrrr", index,
+					  crux_study_mechanism_name(entries[i].mechanism),
+					  entries[i].policy, r->utilisation[i], closeness,
+					  1 - closeness);
 	}
 	return status;
 }
@@ -115,61 +83,36 @@ static enum crux_status put_summary(struct tables *t, struct crux_error *err)
 		struct crux_study_summary s;
 
 		crux_study_summarise(t->results, t->n, i, scratch, &s);
-		status = put(t, PUT_SUMMARY, err, "ttrrrri",
-			     crux_study_mechanism_name(entries[i].mechanism), entries[i].policy,
-			     s.mean, s.least, s.p05, s.p50, (int64_t)s.optimal);
+		status = store_tables_put(&t->file, PUT_SUMMARY, err, "ttrrrri",
+					  crux_study_mechanism_name(entries[i].mechanism),
+					  entries[i].policy, s.mean, s.least, s.p05, s.p50,
+					  (int64_t)s.optimal);
 	}
 	crux_free(scratch);
 	return status;
-}
-
-static enum crux_status open_tables(struct tables *t, struct crux_error *err)
-{
-	char mark[64];
-
-	remove(t->path);
-	snprintf(mark, sizeof(mark), "PRAGMA application_id=%d", CRUX_STORE_APPLICATION_ID);
-	if (sqlite3_open(t->path, &t->db) != SQLITE_OK ||
-	    sqlite3_exec(t->db, mark, NULL, NULL, NULL) != SQLITE_OK ||
-	    sqlite3_exec(t->db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK ||
-	    sqlite3_exec(t->db, schema, NULL, NULL, NULL) != SQLITE_OK)
-		return failed(t, err);
-	for (int i = 0; i < PUTS; i++)
-		if (sqlite3_prepare_v2(t->db, inserts[i], -1, &t->put[i], NULL) != SQLITE_OK)
-			return failed(t, err);
-	return CRUX_OK;
 }
 
 enum crux_status crux_study_store(const char *path, uint64_t seed, enum crux_study_set set,
 				  const struct crux_study_result *results, uint64_t n,
 				  double wall_s, uint32_t processes, struct crux_error *err)
 {
-	struct tables t = {.path = path, .seed = seed, .set = set, .results = results, .n = n};
-	enum crux_status status = crux_store_check(path, err);
+	struct tables t = {.seed = seed, .set = set, .results = results, .n = n};
+	enum crux_status status = store_tables_open(&t.file, path, schema, inserts, PUTS, err);
 
-	if (status != CRUX_OK)
-		return status;
-	status = open_tables(&t, err);
 	if (status == CRUX_OK)
-		status = put(&t, PUT_STUDY, err, "iitri", (int64_t)seed, (int64_t)n,
-			     crux_study_set_name(set), CRUX_STUDY_HORIZON_S,
-			     (int64_t)CRUX_STUDY_LEVELS);
+		status = store_tables_put(&t.file, PUT_STUDY, err, "iitri", (int64_t)seed,
+					  (int64_t)n, crux_study_set_name(set),
+					  CRUX_STUDY_HORIZON_S, (int64_t)CRUX_STUDY_LEVELS);
 	for (uint64_t i = 0; i < n && status == CRUX_OK; i++)
 		status = put_case(&t, &results[i], err);
 	if (status == CRUX_OK)
 		status = put_summary(&t, err);
 	if (status == CRUX_OK)
-		status = put(&t, PUT_TIMING, err, "tr", "study_wall_s", wall_s);
+		status = store_tables_put(&t.file, PUT_TIMING, err, "tr", "study_wall_s", wall_s);
 	if (status == CRUX_OK)
-		status = put(&t, PUT_TIMING, err, "tr", "processes", (double)processes);
-	if (status == CRUX_OK && sqlite3_exec(t.db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
-		status = failed(&t, err);
-	for (int i = 0; i < PUTS; i++)
-		sqlite3_finalize(t.put[i]);
-	sqlite3_close(t.db);
-	if (status != CRUX_OK)
-		remove(path);
-	return status;
+		status = store_tables_put(&t.file, PUT_TIMING, err, "tr", "processes",
+					  (double)processes);
+	return store_tables_close(&t.file, status, err);
 }
 #else
 enum crux_status crux_study_store(const char *path, uint64_t seed, enum crux_study_set set,
