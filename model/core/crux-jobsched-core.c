@@ -195,15 +195,6 @@ static int compare_ranks(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-static int compare_refs(const void *a, const void *b)
-{
-	const struct crux_gpu_ref *x = a, *y = b;
-
-	if (x->host != y->host)
-		return x->host < y->host ? -1 : 1;
-	return (x->gpu > y->gpu) - (x->gpu < y->gpu);
-}
-
 static void set_gpus(struct crux_jobsched *s, struct crux_jobsched_entry *e)
 {
 	uint32_t n = e->job.gpus;
@@ -211,7 +202,7 @@ static void set_gpus(struct crux_jobsched *s, struct crux_jobsched_entry *e)
 	qsort(e->ranks, n, sizeof(*e->ranks), compare_ranks);
 	for (uint32_t i = 0; i < n; i++)
 		e->gpus[i] = s->floor.ref[e->ranks[i]];
-	qsort(e->gpus, n, sizeof(*e->gpus), compare_refs);
+	qsort(e->gpus, n, sizeof(*e->gpus), crux_gpu_ref_compare);
 }
 
 enum crux_status crux_jobsched_begin(struct crux_jobsched *s, uint32_t entry, bool *started,

@@ -362,15 +362,6 @@ static void place_random(struct request *r, uint32_t n, struct crux_rng *rng)
 	}
 }
 
-static int compare_gpus(const void *a, const void *b)
-{
-	const struct crux_gpu_ref *x = a, *y = b;
-
-	if (x->host != y->host)
-		return x->host < y->host ? -1 : 1;
-	return (x->gpu > y->gpu) - (x->gpu < y->gpu);
-}
-
 enum crux_status crux_placement_place(struct crux_placement *p, enum crux_placement_policy policy,
 				      struct crux_rng *rng, const char *job, uint32_t n,
 				      struct crux_gpu_ref *out, struct crux_error *err)
@@ -393,6 +384,6 @@ enum crux_status crux_placement_place(struct crux_placement *p, enum crux_placem
 		place_pack(&r, n);
 	else
 		place_random(&r, n, rng);
-	qsort(out, n, sizeof(*out), compare_gpus);
+	qsort(out, n, sizeof(*out), crux_gpu_ref_compare);
 	return CRUX_OK;
 }

@@ -140,15 +140,6 @@ static enum crux_status check_capacity(const struct crux_topology *topo,
 	return CRUX_OK;
 }
 
-static int compare_gpus(const void *a, const void *b)
-{
-	const struct crux_gpu_ref *x = a, *y = b;
-
-	if (x->host != y->host)
-		return x->host < y->host ? -1 : 1;
-	return (x->gpu > y->gpu) - (x->gpu < y->gpu);
-}
-
 uint32_t scenario_find_host(const struct crux_topology *topo, const char *name)
 {
 	for (uint32_t h = 0; h < crux_topology_n_hosts(topo); h++)
@@ -246,7 +237,7 @@ static enum crux_status place_explicitly(struct crux_scenario *scn,
 	}
 	if (!status) {
 		memcpy(job->gpus, job->rank_gpu, job->n_gpus * sizeof(*job->gpus));
-		qsort(job->gpus, job->n_gpus, sizeof(*job->gpus), compare_gpus);
+		qsort(job->gpus, job->n_gpus, sizeof(*job->gpus), crux_gpu_ref_compare);
 	}
 	return status;
 }

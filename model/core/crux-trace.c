@@ -298,15 +298,6 @@ void crux_trace_destroy(struct crux_trace *trace)
 	crux_free(trace);
 }
 
-static int compare_refs(const void *x, const void *y)
-{
-	const struct crux_gpu_ref *a = x, *b = y;
-
-	if (a->host != b->host)
-		return a->host < b->host ? -1 : 1;
-	return (a->gpu > b->gpu) - (a->gpu < b->gpu);
-}
-
 void crux_trace_job_gpus(const struct crux_trace *trace, uint32_t job, struct crux_gpu_ref *out)
 {
 	const struct crux_trace_job *j = &trace->jobs[job];
@@ -319,5 +310,5 @@ void crux_trace_job_gpus(const struct crux_trace *trace, uint32_t job, struct cr
 			if (w->gpu_mask >> gpu & 1)
 				out[n++] = (struct crux_gpu_ref){w->host, gpu};
 	}
-	qsort(out, n, sizeof(*out), compare_refs);
+	qsort(out, n, sizeof(*out), crux_gpu_ref_compare);
 }

@@ -129,6 +129,15 @@ static enum crux_status check_gpus(const struct crux_job *job, const struct crux
 	return CRUX_OK;
 }
 
+int crux_gpu_ref_compare(const void *a, const void *b)
+{
+	const struct crux_gpu_ref *x = a, *y = b;
+
+	if (x->host != y->host)
+		return x->host < y->host ? -1 : 1;
+	return (x->gpu > y->gpu) - (x->gpu < y->gpu);
+}
+
 enum crux_status crux_job_shape(struct crux_job *job, const struct crux_topology *topo,
 				struct crux_error *err)
 {

@@ -63,6 +63,9 @@ struct crux_gpu_ref {
 	uint32_t host, gpu;
 };
 
+/** By host, then GPU, for qsort. */
+int crux_gpu_ref_compare(const void *a, const void *b);
+
 struct crux_gpu;
 struct crux_program;
 struct crux_wiring;

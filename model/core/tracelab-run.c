@@ -183,15 +183,6 @@ static enum crux_status follow(struct lab_run *r, const struct crux_jobsched_res
 }
 
 /* Recorded GPUs, on the hosts of this cluster. */
-static int by_gpu(const void *a, const void *b)
-{
-	const struct crux_gpu_ref *x = a, *y = b;
-
-	if (x->host != y->host)
-		return x->host < y->host ? -1 : 1;
-	return (x->gpu > y->gpu) - (x->gpu < y->gpu);
-}
-
 static enum crux_status replay(struct lab_run *r, uint32_t j)
 {
 	const struct crux_tracelab_job *job = &r->jobs->jobs[j];
@@ -203,7 +194,7 @@ static enum crux_status replay(struct lab_run *r, uint32_t j)
 	crux_trace_job_gpus(r->jobs->trace, job->row, gpus);
 	for (uint32_t g = 0; g < job->gpus; g++)
 		gpus[g].host = r->host_of[gpus[g].host];
-	qsort(gpus, job->gpus, sizeof(*gpus), by_gpu);
+	qsort(gpus, job->gpus, sizeof(*gpus), crux_gpu_ref_compare);
 	r->held += job->gpus;
 	status = start(r, j, gpus);
 	crux_free(gpus);
