@@ -73,8 +73,7 @@ struct crux_crosscheck_result {
 	uint64_t index;
 	struct crux_crosscheck_case what;
 	struct crux_crosscheck_run runs[CRUX_CROSSCHECK_POLICIES];
-	double packet_hops;	 /**< of all its packet-level runs */
-	double packet_s, flow_s; /**< wall time of both levels */
+	double packet_hops; /**< of all its packet-level runs */
 };
 
 /** All that was run under one congestion control. */
