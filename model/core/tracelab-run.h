@@ -5,8 +5,9 @@
  * Place: model/core (C11), private. Depends on tracelab-private.
  *
  * Who does what: crux-tracelab.c jobs of a trace, tracelab-run.c arrivals, starts and ends,
- * tracelab-plan.c decisions, tracelab-level.c what jobs did at which level, tracelab-report.c the
- * result, tracelab-flows.c flows of a placed job, tracelab-risk.c contention.
+ * tracelab-hosts.c the recorded placement and rings, tracelab-plan.c decisions, tracelab-level.c
+ * what jobs did at which level, tracelab-report.c the result, tracelab-flows.c flows of a placed
+ * job, tracelab-risk.c contention.
  */
 #ifndef TRACELAB_RUN_H
 #define TRACELAB_RUN_H
@@ -85,6 +86,13 @@ struct lab_run {
 /* tracelab-run.c */
 double lab_now(const struct lab_run *r);
 double lab_cpu_s(void);
+
+/* tracelab-hosts.c: hosts of the trace, ToR by ToR, onto those of the cluster (r->host_of) */
+enum crux_status lab_map_hosts(struct lab_run *r);
+/* GPUs of job j as recorded, on the cluster; @p out: [gpus] by host, then GPU. */
+void lab_recorded_gpus(const struct lab_run *r, uint32_t j, struct crux_gpu_ref *out);
+/* l->ring of a job that has its GPUs. */
+enum crux_status lab_order_hosts(struct lab_run *r, uint32_t j);
 
 /* tracelab-plan.c */
 enum crux_status lab_plan_begin(struct lab_run *r);
