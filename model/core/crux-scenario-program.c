@@ -3,19 +3,15 @@
  * crux-scenario-program: jobs that run programs: made, profiled and run at flow level; see
  * crux-scenario.h.
  *
- * Place: model/core (C11). Depends on crux-scenario, crux-program, crux-wiring, crux-progsim.
+ * Place: model/core (C11). Depends on crux-scenario, crux-program, crux-wiring, crux-progsim,
+ * crux-progview.
  *
- * What a scheduler sees of a program. It runs once alone while every
- * operation that uses the network moves in no time: the iteration then takes compute_s, waiting
- * inside hosts and in pipelines included. Let
- * R(t) be the share of its network bytes whose operation could begin by t (share of compute_s).
- * Communication at an even rate from o to the end of the iteration must never run ahead of that: (t
- * - o) / (1 - o) <= R(t-) for all t, so o = max over t of (t - R(t-)) / (1 - R(t-)), which is where
- * the all-reduce becomes ready in a job that has one.
+ * What a scheduler sees of a program: crux-progview.h.
  */
 #include "scenario-private.h"
 
 #include "crux-progsim.h"
+#include "crux-progview.h"
 #include "crux-wiring.h"
 
 #include <math.h>
@@ -196,49 +192,6 @@ static void run_fill(struct program_run *run, const struct crux_plan *plan)
 	scenario_fill_flows(run->scn, plan, run->conns, run->hops);
 }
 
-/* Connections of an operation: lanes, or ranks of a copy. */
-static uint32_t op_conns(const struct crux_job *job, uint32_t op)
-{
-	const struct crux_wired_op *wired = &job->wiring->ops[op];
-	uint32_t n = 0;
-
-	if (job->program->ops[op].kind == CRUX_OP_COPY)
-		return job->program->groups[job->program->ops[op].group].n;
-	if (wired->coll)
-		crux_coll_lanes(wired->coll, &n);
-	return n;
-}
-
-static bool uses_network(const struct crux_job *job, uint32_t op)
-{
-	uint32_t n = op_conns(job, op), i;
-
-	for (i = 0; i < n; i++)
-		if (job->wiring->conns[job->wiring->ops[op].conn[i]].network)
-			return true;
-	return false;
-}
-
-/* Operations of a job that use the network take no time, their lanes inside hosts included. */
-static void free_network(struct program_run *run, const struct crux_job *job)
-{
-	uint32_t o, i;
-
-	for (o = 0; o < job->program->n_ops; o++) {
-		uint32_t n = uses_network(job, o) ? op_conns(job, o) : 0;
-
-		for (i = 0; i < n; i++)
-			run->conns[job->first_flow + job->wiring->ops[o].conn[i]].n_links = 0;
-	}
-}
-
-/* Undo free_network(). */
-static void bind_network(struct program_run *run, const struct crux_job *job)
-{
-	for (uint32_t f = job->first_flow; f < job->first_flow + job->n_flows; f++)
-		run->conns[f].n_links = crux_flow_hops(&run->scn->flows[f]);
-}
-
 static void run_add(struct program_run *run, uint32_t index, const struct crux_plan *plan)
 {
 	const struct crux_job *job = &run->scn->jobs[index];
@@ -310,95 +263,15 @@ enum crux_status scenario_run_programs(const struct crux_scenario *scn,
 
 /* ---- profile */
 
-/* When an operation could begin, and how much it sends through the network. */
-struct ready {
-	double at_s, bytes;
-};
-
-struct profile {
-	struct crux_iteration row;
-	struct ready *ready; /* [n_ops] */
-};
-
 static enum crux_status keep_row(void *context, uint32_t job, uint64_t iteration,
 				 const struct crux_iteration *row)
 {
-	struct profile *profile = context;
+	struct crux_iteration *out = context;
 
 	(void)job;
 	(void)iteration;
-	profile->row = *row;
+	*out = *row;
 	return CRUX_OK;
-}
-
-/* An operation begins when its last rank has come. */
-static enum crux_status keep_part(void *context, const struct crux_prog_part *part)
-{
-	struct profile *profile = context;
-
-	profile->ready[part->op].at_s = fmax(profile->ready[part->op].at_s, part->start_s);
-	return CRUX_OK;
-}
-
-static double network_bytes(const struct crux_job *job, uint32_t op)
-{
-	const struct crux_wired_op *wired = &job->wiring->ops[op];
-	const struct crux_op *facts = &job->program->ops[op];
-	uint32_t n = op_conns(job, op), i;
-	double sum = 0;
-
-	for (i = 0; i < n; i++)
-		if (job->wiring->conns[wired->conn[i]].network)
-			sum += wired->coll ? (double)crux_coll_lanes(wired->coll, &n)[i].bytes *
-						     facts->repeat
-					   : (double)facts->bytes;
-	return sum;
-}
-
-static int compare_ready(const void *a, const void *b)
-{
-	const struct ready *x = a, *y = b;
-
-	return (x->at_s > y->at_s) - (x->at_s < y->at_s);
-}
-
-static double overlap_start(struct ready *ready, uint32_t n, double span_s)
-{
-	double total = 0, before = 0, o = 0;
-	uint32_t i;
-
-	for (i = 0; i < n; i++)
-		total += ready[i].bytes;
-	if (!(total > 0) || !(span_s > 0))
-		return 1;
-	qsort(ready, n, sizeof(*ready), compare_ready);
-	for (i = 0; i < n; i++) {
-		double r = before / total;
-
-		if (ready[i].bytes > 0 && r < 1)
-			o = fmax(o, (fmin(1, ready[i].at_s / span_s) - r) / (1 - r));
-		before += ready[i].bytes;
-	}
-	return fmin(fmax(o, 0), 1);
-}
-
-/* One iteration alone; its row. */
-static enum crux_status run_alone(const struct crux_scenario *scn, uint32_t index, bool unbound,
-				  struct program_run *run, struct profile *profile,
-				  struct crux_error *err)
-{
-	const struct crux_sink sink = {keep_row, profile};
-	const struct crux_part_sink parts = {keep_part, profile};
-	struct crux_sim_result *result = NULL;
-	enum crux_status status;
-
-	run->n_jobs = 0;
-	if (unbound)
-		free_network(run, &scn->jobs[index]);
-	run_add(run, index, NULL);
-	status = run_all(run, &sink, unbound ? &parts : NULL, &result, err);
-	crux_sim_result_destroy(result);
-	return status;
 }
 
 static enum crux_status profile_job(struct crux_scenario *scn, uint32_t index,
@@ -406,25 +279,24 @@ static enum crux_status profile_job(struct crux_scenario *scn, uint32_t index,
 				    struct crux_error *err)
 {
 	struct crux_job *job = &scn->jobs[index];
-	struct profile profile = {.ready = crux_zeroed(job->program->n_ops, sizeof(struct ready))};
+	struct crux_iteration row = {0};
+	const struct crux_sink sink = {keep_row, &row};
+	struct crux_sim_result *result = NULL;
+	struct crux_progview view;
 	enum crux_status status;
-	uint32_t i;
 
-	if (!profile.ready)
-		return crux_fail(err, CRUX_NOMEM, "out of memory for job %s", job->name);
-	status = run_alone(scn, index, true, run, &profile, err);
-	if (!status) {
-		job->flop = crux_program_flop(job->program);
-		job->compute_s = profile.row.end_s - profile.row.start_s;
-		for (i = 0; i < job->program->n_ops; i++)
-			profile.ready[i].bytes = network_bytes(job, i);
-		job->overlap_start =
-			overlap_start(profile.ready, job->program->n_ops, job->compute_s);
-		bind_network(run, job);
-		status = run_alone(scn, index, false, run, &profile, err);
-		*nominal_s = profile.row.end_s - profile.row.start_s;
-	}
-	crux_free(profile.ready);
+	run->n_jobs = 0;
+	run_add(run, index, NULL);
+	status = crux_progview_find(&run->jobs[0], crux_topology_n_links(scn->topo), run->links,
+				    scn->options.seed, &view, err);
+	if (status)
+		return status;
+	job->flop = view.flop;
+	job->compute_s = view.compute_s;
+	job->overlap_start = view.overlap_start;
+	status = run_all(run, &sink, NULL, &result, err);
+	crux_sim_result_destroy(result);
+	*nominal_s = row.end_s - row.start_s;
 	return status;
 }
 

@@ -16,8 +16,8 @@ struct end {
 
 struct route {
 	const struct crux_topology *topo;
-	const struct crux_wiring *wiring;
 	const struct crux_gpu_ref *gpus;
+	uint32_t storage_host;
 	struct crux_error *err;
 };
 
@@ -28,7 +28,7 @@ static enum crux_status find_end(const struct route *r, const struct crux_conn *
 	struct crux_gpu_ref gpu = r->gpus[rank];
 	const struct crux_host *host;
 
-	out->host = far ? r->wiring->program->storage_host : gpu.host;
+	out->host = far ? r->storage_host : gpu.host;
 	host = crux_topology_host(r->topo, out->host);
 	out->node = memory ? host->cpu : host->gpus[gpu.gpu];
 	/* A storage host spreads its clients over its NICs. */
@@ -41,36 +41,24 @@ static enum crux_status find_end(const struct route *r, const struct crux_conn *
 	return CRUX_OK;
 }
 
-static enum crux_status through_network(const struct route *r, const struct end *src,
-					const struct end *dst, struct crux_router *router,
-					struct crux_flow *flow)
+enum crux_status crux_conn_route(const struct crux_conn *conn, const struct crux_gpu_ref *gpus,
+				 uint32_t storage_host, const struct crux_topology *topo,
+				 struct crux_router *router, struct crux_flow *flow,
+				 struct crux_error *err)
 {
-	flow->src_nic = src->nic;
-	flow->dst_nic = dst->nic;
-	return crux_flow_network(r->topo, router, src->node, dst->node, flow, r->err);
-}
-
-static enum crux_status route_conn(const struct route *r, uint32_t number,
-				   struct crux_router *router, const char *job,
-				   struct crux_flow *flow)
-{
-	const struct crux_conn *conn = &r->wiring->conns[number];
+	const struct route r = {topo, gpus, storage_host, err};
 	struct end src, dst;
-	enum crux_status status = find_end(r, conn, conn->src, conn->src_memory, &src);
+	enum crux_status status = find_end(&r, conn, conn->src, conn->src_memory, &src);
 
-	flow->bytes = r->wiring->bytes[number];
-	flow->steps = r->wiring->steps[number];
 	if (!status)
-		status = find_end(r, conn, conn->dst, conn->dst_memory, &dst);
-	if (!status)
-		status = conn->network
-				 ? through_network(r, &src, &dst, router, flow)
-				 : crux_flow_inside(r->topo, src.node, dst.node, flow, r->err);
-	if (status && r->err)
-		crux_fail_prefix(r->err, "job %s, group %s, rank %u to rank %u: ", job,
-				 r->wiring->program->groups[conn->group].name, conn->src,
-				 conn->dst);
-	return status;
+		status = find_end(&r, conn, conn->dst, conn->dst_memory, &dst);
+	if (status)
+		return status;
+	if (!conn->network)
+		return crux_flow_inside(topo, src.node, dst.node, flow, err);
+	flow->src_nic = src.nic;
+	flow->dst_nic = dst.nic;
+	return crux_flow_network(topo, router, src.node, dst.node, flow, err);
 }
 
 enum crux_status crux_wiring_flows(const struct crux_wiring *wiring,
@@ -79,15 +67,22 @@ enum crux_status crux_wiring_flows(const struct crux_wiring *wiring,
 				   struct crux_router *router, uint64_t seed,
 				   struct crux_flow *flows, struct crux_error *err)
 {
-	const struct route r = {topo, wiring, gpus, err};
+	const struct crux_program *program = wiring->program;
 	enum crux_status status = CRUX_OK;
 	uint32_t i;
 
 	for (i = 0; !status && i < wiring->n_conns; i++) {
-		flows[i] = (struct crux_flow){.job = index};
-		if (wiring->conns[i].network)
+		const struct crux_conn *conn = &wiring->conns[i];
+
+		flows[i] = (struct crux_flow){
+			.job = index, .bytes = wiring->bytes[i], .steps = wiring->steps[i]};
+		if (conn->network)
 			flows[i].ecmp_port = crux_entropy_port(seed, job_id, i);
-		status = route_conn(&r, i, router, job_name, &flows[i]);
+		status = crux_conn_route(conn, gpus, program->storage_host, topo, router, &flows[i],
+					 err);
+		if (status && err)
+			crux_fail_prefix(err, "job %s, group %s, rank %u to rank %u: ", job_name,
+					 program->groups[conn->group].name, conn->src, conn->dst);
 	}
 	return status;
 }

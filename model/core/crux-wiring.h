@@ -67,6 +67,15 @@ enum crux_status crux_wiring_flows(const struct crux_wiring *wiring,
 				   struct crux_router *router, uint64_t seed,
 				   struct crux_flow *flows, struct crux_error *err);
 
+/**
+ * The path of one connection: fixed links, candidates, NICs, and, with flow->ecmp_port set, the
+ * hash's candidate. The rest of @p flow stays as it is.
+ */
+enum crux_status crux_conn_route(const struct crux_conn *conn, const struct crux_gpu_ref *gpus,
+				 uint32_t storage_host, const struct crux_topology *topo,
+				 struct crux_router *router, struct crux_flow *flow,
+				 struct crux_error *err);
+
 #ifdef __cplusplus
 }
 #endif
