@@ -21,14 +21,17 @@ static double period_of(const struct crux_stages *jobs, uint32_t n, const uint32
 	double period = 0;
 
 	for (uint32_t s = 0; s < CRUX_STAGES; s++) {
-		double longest = 0;
+		double longest = 0, network = 0;
 
 		for (uint32_t j = 0; j < n; j++) {
-			double t = jobs[j].s[(s + offset[j]) % CRUX_STAGES];
+			uint32_t stage = (s + offset[j]) % CRUX_STAGES;
+			double t = jobs[j].s[stage];
 
 			longest = t > longest ? t : longest;
+			network += stage == CRUX_STAGE_NETWORK ? t : 0;
+			network += stage == CRUX_STAGE_GPU ? jobs[j].hidden_s : 0;
 		}
-		period += longest;
+		period += network > longest ? network : longest;
 	}
 	return period;
 }
@@ -76,6 +79,6 @@ double crux_interleave_efficiency(const struct crux_stages *jobs, uint32_t n)
 	double period = crux_interleave_period(jobs, n, NULL), used = 0;
 
 	for (uint32_t j = 0; j < n; j++)
-		used += crux_stages_sum(&jobs[j]);
+		used += crux_stages_sum(&jobs[j]) + jobs[j].hidden_s;
 	return period > 0 ? used / (CRUX_STAGES * period) : 0;
 }

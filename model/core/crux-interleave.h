@@ -13,9 +13,19 @@
  *   period T = sum over s of max over j of t[j][(s + o_j) mod k]
  *   efficiency = sum over j, r of t[j][r] / (k T): the mean share of time that a resource works
  *
+ * Muri's jobs are on one resource at a time. A job whose communication begins while it computes is
+ * on two: h_j is the time on the network that lies inside its GPU stage, and its network stage is
+ * only what is left of it then. A step with network stage and hidden communication of two jobs
+ * lasts as long as both together:
+ *
+ *   T = sum over s of max(max over j of t[j][(s + o_j) mod k],
+ *                         sum over the j on the network of t[j][network]
+ *                         + sum over the j on the GPU of h_j)
+ *   efficiency = (sum over j, r of t[j][r] + sum over j of h_j) / (k T)
+ *
  * T is that of the best offsets; turning all by one changes nothing, so job 0 has offset 0.
- * max t_j <= T <= sum of the t_j, where t_j = sum over r of t[j][r] is an iteration alone; every
- * job makes one iteration in T.
+ * max t_j <= T <= sum of the t_j, where t_j = sum over r of t[j][r] is an iteration alone (h_j is
+ * inside it, and at most t[j][GPU]); every job makes one iteration in T.
  */
 #ifndef CRUX_INTERLEAVE_H
 #define CRUX_INTERLEAVE_H
@@ -37,6 +47,7 @@ enum crux_stage {
 /** What one job does in an iteration alone, seconds of each stage, >= 0. */
 struct crux_stages {
 	double s[CRUX_STAGES];
+	double hidden_s; /**< h: on the network during the GPU stage, beside s[NETWORK] */
 };
 
 /** An iteration alone, s. */

@@ -152,6 +152,11 @@ static enum crux_status check_job(const struct crux_jobsched *s,
 			return crux_fail(err, CRUX_RANGE,
 					 "job %lld: stage %d takes %g s: finite, at least 0", id, r,
 					 job->stages.s[r]);
+	if (!(job->stages.hidden_s >= 0 && job->stages.hidden_s <= job->stages.s[CRUX_STAGE_GPU]))
+		return crux_fail(err, CRUX_RANGE,
+				 "job %lld: %g s of communication inside a GPU stage of %g s: at "
+				 "least 0, at most all of it",
+				 id, job->stages.hidden_s, job->stages.s[CRUX_STAGE_GPU]);
 	if (jobsched_find(s, job->id) != CRUX_NONE)
 		return crux_fail(err, CRUX_DUPLICATE, "job %lld is present already", id);
 	return CRUX_OK;
@@ -276,7 +281,7 @@ enum crux_status crux_jobsched_depart(struct crux_jobsched *s, int64_t id, doubl
 enum crux_status crux_jobsched_share(const struct crux_jobsched *s, int64_t id,
 				     struct crux_jobsched_sharing *out, struct crux_error *err)
 {
-	struct crux_stages stages[CRUX_STAGES] = {{{0}}};
+	struct crux_stages stages[CRUX_STAGES];
 	uint32_t entry = jobsched_find(s, id);
 	const struct crux_jobsched_seat *seat;
 

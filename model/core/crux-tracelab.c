@@ -137,7 +137,8 @@ static enum crux_status describe(const struct crux_tracelab_jobs *jobs, double n
 	/* Hosts of 8 GPUs and 4 NICs, a ring on each NIC: 2 (n - 1) / n of a quarter. */
 	hosts = ceil(job->gpus / 8.0);
 	ring = 2 * (hosts - 1) / hosts * full / 4;
-	job->nominal_s = job->overlap_start * job->compute_s + 8 * ring / nic_bps;
+	job->network_s = 8 * ring / nic_bps;
+	job->nominal_s = job->overlap_start * job->compute_s + job->network_s;
 	if (job->nominal_s < job->compute_s)
 		job->nominal_s = job->compute_s;
 	job->iterations = (uint64_t)llround((job->finish_s - job->run_s) / job->nominal_s);
@@ -211,6 +212,17 @@ enum crux_status crux_tracelab_jobs_make(const struct crux_trace *trace, double 
 	}
 	*out = jobs;
 	return CRUX_OK;
+}
+
+struct crux_stages crux_tracelab_stages(const struct crux_tracelab_job *job)
+{
+	struct crux_stages stages = {.hidden_s = (1 - job->overlap_start) * job->compute_s};
+
+	if (job->network_s < stages.hidden_s)
+		stages.hidden_s = job->network_s;
+	stages.s[CRUX_STAGE_GPU] = job->compute_s;
+	stages.s[CRUX_STAGE_NETWORK] = job->network_s - stages.hidden_s;
+	return stages;
 }
 
 void crux_tracelab_jobs_destroy(struct crux_tracelab_jobs *jobs)

@@ -78,6 +78,7 @@ struct crux_tracelab_job {
 					     clipped to the window */
 	double flop, compute_s, overlap_start; /**< of an iteration */
 	uint64_t gradient_bytes;
+	double network_s;    /**< b / B, see above */
 	double nominal_s;    /**< see above */
 	uint64_t iterations; /**< see above */
 };
@@ -98,6 +99,12 @@ enum crux_status crux_tracelab_jobs_make(const struct crux_trace *trace, double 
 					 const struct crux_tracelab_jobs_options *options,
 					 struct crux_tracelab_jobs **out, struct crux_error *err);
 void crux_tracelab_jobs_destroy(struct crux_tracelab_jobs *jobs);
+/**
+ * What a job scheduler is told of an iteration (muri): GPU c; network b / B, of which what fits
+ * between o c and c is hidden by computation and the rest is the network's stage. Both stages
+ * together are nominal_s.
+ */
+struct crux_stages crux_tracelab_stages(const struct crux_tracelab_job *job);
 
 /** One run. */
 struct crux_tracelab_options {

@@ -152,7 +152,7 @@ static int64_t weight_of(const struct crux_jobsched *s, const struct muri_group 
 	period = crux_interleave_period(jobs, n, NULL);
 	if (period > (1 - s->options.muri_gain) * alone)
 		return 0;
-	return llround(WEIGHT * alone / (CRUX_STAGES * period));
+	return llround(WEIGHT * crux_interleave_efficiency(jobs, n));
 }
 
 static enum crux_status add_edges(struct crux_jobsched *s, struct muri *m, struct crux_error *err)

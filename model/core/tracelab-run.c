@@ -168,11 +168,7 @@ static enum crux_status come(struct lab_run *r, uint32_t j)
 		return replay(r, j);
 	/* What a user would declare; at least the minute of the trace's clock. */
 	job.duration_s = recorded_s(from) > 0 ? recorded_s(from) : 60;
-	job.stages.s[CRUX_STAGE_GPU] = from->compute_s;
-	job.stages.s[CRUX_STAGE_NETWORK] =
-		from->nominal_s > from->overlap_start * from->compute_s
-			? from->nominal_s - from->overlap_start * from->compute_s
-			: 0;
+	job.stages = crux_tracelab_stages(from);
 	r->waiting++;
 	status = crux_jobsched_arrive(r->sched, &job, lab_now(r), &result, r->err);
 	if (status != CRUX_OK)

@@ -277,10 +277,11 @@ static inline uint32_t rig_random_gpus(const struct rig *r, struct crux_rng *rng
 
 static inline struct crux_stages rig_random_stages(struct crux_rng *rng)
 {
-	struct crux_stages stages = {{0}};
+	struct crux_stages stages = {.hidden_s = 0};
 
 	for (int i = 0; i < CRUX_STAGES && crux_rng_below(rng, 10); i++)
 		stages.s[i] = (double)crux_rng_below(rng, 5) / 4;
+	stages.hidden_s = stages.s[CRUX_STAGE_GPU] * (double)crux_rng_below(rng, 3) / 2;
 	return stages;
 }
 

@@ -9,8 +9,8 @@
 #include "crux-matching.h"
 #include "jobsched-rig.h"
 
-static const struct crux_stages on_gpu = {{0, 0, 1, 0}}, on_net = {{0, 0, 0, 1}},
-				on_disk = {{1, 0, 0, 0}}, unknown = {{0, 0, 0, 0}};
+static const struct crux_stages on_gpu = {.s = {0, 0, 1, 0}}, on_net = {.s = {0, 0, 0, 1}},
+				on_disk = {.s = {1, 0, 0, 0}}, unknown = {.s = {0, 0, 0, 0}};
 
 static uint32_t arrive(struct rig *r, uint32_t gpus, struct crux_stages stages, double now)
 {
@@ -259,7 +259,7 @@ static void check_left(struct rig *r, double now, void *context)
 	for (uint32_t i = 0; i < r->n_jobs; i++)
 		for (uint32_t j = 0; rig_waits(r, i) && j < r->n_jobs; j++) {
 			struct crux_jobsched_sharing share;
-			struct crux_stages stages[CRUX_STAGES] = {{{0}}};
+			struct crux_stages stages[CRUX_STAGES];
 			bool all = crux_stages_sum(&r->jobs[i].job.stages) > 0;
 			double sum = crux_stages_sum(&r->jobs[i].job.stages);
 

@@ -230,7 +230,13 @@ static void refusals(void)
 	job.stages.s[CRUX_STAGE_GPU] = -1;
 	CHECK_U64(crux_jobsched_arrive(r.sched, &job, 5, &r.last, &err), CRUX_RANGE);
 	CHECK_HAS(err.text, "stage 2 takes -1 s");
-	job.stages.s[CRUX_STAGE_GPU] = 0;
+	job.stages.s[CRUX_STAGE_GPU] = 2;
+	job.stages.hidden_s = 2.5;
+	CHECK_U64(crux_jobsched_arrive(r.sched, &job, 5, &r.last, &err), CRUX_RANGE);
+	CHECK_HAS(err.text, "2.5 s of communication inside a GPU stage of 2 s");
+	job.stages.hidden_s = -1;
+	CHECK_U64(crux_jobsched_arrive(r.sched, &job, 5, &r.last, &err), CRUX_RANGE);
+	job.stages = (struct crux_stages){.hidden_s = 0};
 	job.id = 0;
 	CHECK_U64(crux_jobsched_arrive(r.sched, &job, 5, &r.last, &err), CRUX_DUPLICATE);
 	CHECK_HAS(err.text, "job 0 is present already");

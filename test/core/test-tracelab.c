@@ -282,6 +282,81 @@ static void iterations(void)
 	crux_tracecluster_destroy(c);
 }
 
+/*
+ * What muri is told. Of communication of 0.25 s from the half of 1 s of computation on, all is
+ * hidden; of 0.75 s the 0.5 s that fit, and 0.25 s are a stage. From the end on nothing is hidden.
+ * A job on one host has none. In all cases both stages are the nominal iteration, max(c, o c + b /
+ * B).
+ */
+static void stages(void)
+{
+	static const struct {
+		double compute_s, overlap_start, network_s, hidden_s, stage_s;
+	} rows[] = {{1, 0.5, 0.25, 0.25, 0},
+		    {1, 0.5, 0.75, 0.5, 0.25},
+		    {2, 1, 0.75, 0, 0.75},
+		    {2, 0, 3, 2, 1},
+		    {1, 0.25, 0, 0, 0}};
+	struct crux_tracecluster *c = cluster_of(NARROW);
+	struct hand h = {.trace = {.n_jobs = 0}};
+	struct crux_tracelab_jobs_options options;
+	struct crux_tracelab_jobs *jobs = NULL;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct crux_tracelab_job job = {.compute_s = rows[i].compute_s,
+						      .overlap_start = rows[i].overlap_start,
+						      .network_s = rows[i].network_s};
+		struct crux_stages told = crux_tracelab_stages(&job);
+
+		CHECK_NEAR(told.s[CRUX_STAGE_GPU], rows[i].compute_s, 1e-12);
+		CHECK_NEAR(told.s[CRUX_STAGE_NETWORK], rows[i].stage_s, 1e-12);
+		CHECK_NEAR(told.hidden_s, rows[i].hidden_s, 1e-12);
+		CHECK_NEAR(told.s[CRUX_STAGE_STORAGE] + told.s[CRUX_STAGE_CPU], 0, 0);
+	}
+	hand_add(&h, "bert", 0, 0, 600, 1);
+	hand_add(&h, "bert", 0, 0, 600, 3);
+	hand_add(&h, "gpt", 0, 0, 600, 15);
+	crux_tracelab_jobs_default(&options);
+	/* NICs of 1 Gbit/s, so that BERT's communication is longer than its computation. */
+	if (crux_tracelab_jobs_make(&h.trace, 1e9, &options, &jobs, NULL)) {
+		CHECK_FAIL("no jobs");
+	} else {
+		for (uint32_t j = 0; j < jobs->n; j++) {
+			struct crux_stages told = crux_tracelab_stages(&jobs->jobs[j]);
+
+			CHECK_NEAR(crux_stages_sum(&told), jobs->jobs[j].nominal_s, 1e-9);
+		}
+		CHECK_NEAR(jobs->jobs[0].network_s, 0, 0);
+		/* 2 (2 - 1) / 2 of the gradient in four rings, 8 bits a byte. */
+		CHECK_NEAR(jobs->jobs[1].network_s, 2e-9 * (double)jobs->jobs[1].gradient_bytes,
+			   1e-9);
+	}
+	crux_tracelab_jobs_destroy(jobs);
+	crux_tracecluster_destroy(c);
+}
+
+/* Communication that computation hides leaves nothing to interleave: the second job waits. */
+static void nothing_to_share(void)
+{
+	struct crux_tracecluster *c = cluster_of(NARROW);
+	struct hand h = {.trace = {.n_jobs = 0}};
+	struct crux_tracelab_options options = options_of("muri", "ecmp", CRUX_TRACELAB_TIME);
+	struct crux_tracelab_jobs *jobs;
+	struct crux_tracelab_result *r;
+
+	hand_add(&h, "bert", 0, 0, 600, 15);
+	hand_add(&h, "bert", 0, 0, 600, 15);
+	jobs = jobs_of(&h, c, false, 0, INFINITY);
+	CHECK(jobs->jobs[0].network_s > 0);
+	CHECK_NEAR(jobs->jobs[0].nominal_s, jobs->jobs[0].compute_s, 1e-12);
+	r = run(c, jobs, &options);
+	CHECK_U64(r->jobs[0].shared, 1);
+	CHECK_NEAR(r->jobs[1].start_s, 600, 1e-6);
+	crux_tracelab_result_destroy(r);
+	crux_tracelab_jobs_destroy(jobs);
+	crux_tracecluster_destroy(c);
+}
+
 /* Two jobs want all GPUs: under muri they take turns, and a GPU is held once. */
 static void turns(void)
 {
@@ -302,8 +377,8 @@ static void turns(void)
 		for (int j = 0; j < 2; j++)
 			stages[j] = (struct crux_stages){
 				{0, 0, jobs->jobs[j].compute_s,
-				 jobs->jobs[j].nominal_s -
-					 jobs->jobs[j].overlap_start * jobs->jobs[j].compute_s}};
+				 jobs->jobs[j].nominal_s - jobs->jobs[j].compute_s},
+				0};
 		period = crux_interleave_period(stages, 2, NULL);
 		CHECK(r->jobs[0].iteration_s >= period - 1e-6);
 		CHECK_NEAR(r->held_gpu_s, 32 * 600, 1e-3);
@@ -642,6 +717,8 @@ int main(void)
 	RUN(coarse_ticks);
 	RUN(too_long);
 	RUN(iterations);
+	RUN(stages);
+	RUN(nothing_to_share);
 	RUN(turns);
 	RUN(turns_end);
 	RUN(all_books);
