@@ -51,8 +51,9 @@ static bool lowest(const struct trace_runs *runs, const struct crux_store_trace_
 
 	if (!crux || isnan(crux->lowest_loss))
 		return false;
+	/* No -0.0. */
 	printf("    here, %.100s, %s: %.1f %%", s->topology, placed(s->scheduler),
-	       fmax(0, 100 * crux->lowest_loss));
+	       fabs(crux->lowest_loss) < 0.0005 ? 0 : 100 * crux->lowest_loss);
 	if (!isnan(crux->slowdown_max)) /* an iteration ended */
 		printf("; slowest job %.2f times as slow as alone", crux->slowdown_max);
 	putchar('\n');

@@ -144,9 +144,10 @@ struct crux_tracelab_job_result {
 /** What the jobs lost while they had a level. */
 struct crux_tracelab_level {
 	double job_s, gpu_s; /**< time that jobs had it; times their GPUs */
-	double progress_gpu_s,
-		alone_gpu_s; /**< iterations made, and what would have been made alone, each
-			times alone iteration x GPUs, of jobs that communicate */
+	/** Of jobs that communicate, times their GPUs: iterations made, each as long as alone, the
+	 * one under way in proportion, as one at most; and what would have been made alone, which
+	 * is the time. */
+	double progress_gpu_s, alone_gpu_s;
 };
 
 struct crux_tracelab_bin {

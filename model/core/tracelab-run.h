@@ -29,7 +29,9 @@ struct lab_job {
 	uint32_t level;		   /* in force */
 	double intensity, first_intensity;
 	double alone_s, alone_compute_s; /* iteration alone, its computation; in whole ticks */
-	double since_s, since_progress;	 /* when it got its level */
+	double since_s;			 /* when it got its level */
+	double since_progress_s;	 /* up to then, as long as alone; see tracelab-level.c */
+	double pause_s;			 /* waited between iterations, up to the one under way */
 	double level_s;			 /* integral of its level over time */
 	uint64_t signature;		 /* of its shift and those of its neighbours; 0: none */
 	uint32_t shared, most_shared;	 /* jobs on its GPUs */

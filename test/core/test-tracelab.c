@@ -445,9 +445,9 @@ static void books(const struct crux_tracelab_jobs *jobs, const struct crux_trace
 	CHECK(r->utilisation > 0 && r->utilisation <= 1);
 }
 
-/* With ticks of a second the engine rounds an iteration's 0.21 s of computation up to one, and so
- * must who counts iterations by it: a job alone makes what it makes alone, but for the iteration
- * under way at its end, which is of two or three seconds of 1000. */
+/* With ticks of a second the engine rounds an iteration's 0.21 s of computation up to one, and an
+ * iteration alone with it: a job alone makes what it makes alone, wherever in an iteration it is
+ * stopped: of two or three seconds an iteration, after 1000 s and after 1001 s. */
 static void coarse_ticks(void)
 {
 	struct crux_tracecluster *c = cluster_of(NARROW);
@@ -457,12 +457,13 @@ static void coarse_ticks(void)
 	struct crux_tracelab_result *r;
 
 	hand_add(&h, "gpt", 0, 0, 1000, 5);
+	hand_add(&h, "gpt", 1000, 1000, 2001, 5);
 	jobs = jobs_of(&h, c, true, 0, INFINITY);
 	options.tick_ps = UINT64_C(1000000000000);
 	r = run(c, jobs, &options);
-	CHECK_NEAR(r->levels[0].alone_gpu_s + r->levels[7].alone_gpu_s, 16 * 1000, 1e-6);
-	CHECK_NEAR(r->levels[0].progress_gpu_s + r->levels[7].progress_gpu_s, 16 * 1000,
-		   16 * 1.01 * r->jobs[0].alone_iteration_s);
+	CHECK_NEAR(r->levels[0].alone_gpu_s + r->levels[7].alone_gpu_s, 16 * 2001, 1e-6);
+	CHECK_NEAR(r->levels[0].progress_gpu_s + r->levels[7].progress_gpu_s,
+		   r->levels[0].alone_gpu_s + r->levels[7].alone_gpu_s, 1e-6);
 	crux_tracelab_result_destroy(r);
 	crux_tracelab_jobs_destroy(jobs);
 	crux_tracecluster_destroy(c);
@@ -509,6 +510,70 @@ static void random_trace(struct hand *h, struct crux_rng *rng)
 		hand_add(h, models[crux_rng_below(rng, 3)], at, at, at + length,
 			 (crux_rng_below(rng, 2) ? 3u : 1u) << host);
 	}
+}
+
+/*
+ * Under policies that leave flows on ECMP's paths no job is ever faster than alone, so that no
+ * level loses less than nothing, however long an iteration is: computation and bytes are stretched
+ * so that a few, one, or none fit into a job of a minute or two. An iteration is off by 1.5 ticks
+ * of 1 us at most, alone as well, and lasts 5 ms at least. What levels count is
+ * what jobs with communication did: their time; and iterations alone, from those that ended to one
+ * more, x GPUs.
+ */
+static void never_below_nothing(void)
+{
+	static const char *const policies[] = {"ecmp", "sincronia", "varys", "crux-pa"};
+	struct crux_tracecluster *c = cluster_of(NARROW);
+	struct crux_rng rng;
+	uint32_t lost = 0;
+
+	crux_rng_init(&rng, 23, 0);
+	for (int i = 0; i < 120; i++) {
+		struct hand h;
+		struct crux_tracelab_options options =
+			options_of("random", policies[i % 4], CRUX_TRACELAB_TIME);
+		struct crux_tracelab_jobs_options take;
+		struct crux_tracelab_jobs *jobs = NULL;
+		struct crux_tracelab_result *r;
+		double progress = 0, alone = 0, least = 0, most = 0, held = 0;
+
+		random_trace(&h, &rng);
+		crux_tracelab_jobs_default(&take);
+		take.compute_factor = pow(10, 2 * crux_rng_real(&rng) - 1);
+		take.bytes_factor = pow(10, 3 * crux_rng_real(&rng));
+		if (crux_tracelab_jobs_make(&h.trace, 200e9, &take, &jobs, NULL)) {
+			CHECK_FAIL("no jobs");
+			continue;
+		}
+		options.plan.levels = 1 + (uint32_t)i % 8;
+		r = run(c, jobs, &options);
+		for (uint32_t l = 0; l < r->n_levels; l++) {
+			const struct crux_tracelab_level *level = &r->levels[l];
+
+			if (level->progress_gpu_s > level->alone_gpu_s * (1 + 3e-6 / 5e-3))
+				CHECK_FAIL("case %d, level %u: %g made, %g alone", i, l,
+					   level->progress_gpu_s, level->alone_gpu_s);
+			lost += level->progress_gpu_s < 0.9 * level->alone_gpu_s;
+			progress += level->progress_gpu_s;
+			alone += level->alone_gpu_s;
+		}
+		for (uint32_t j = 0; j < r->n_jobs; j++) {
+			const struct crux_tracelab_job_result *job = &r->jobs[j];
+			double one = job->alone_iteration_s * jobs->jobs[j].gpus;
+
+			if (job->hosts < 2 || isnan(one))
+				continue;
+			least += (double)job->iterations * one;
+			most += (double)(job->iterations + 1) * one;
+			held += (job->end_s - job->start_s) * jobs->jobs[j].gpus;
+		}
+		CHECK(progress >= least * (1 - 1e-9) && progress <= most * (1 + 1e-9));
+		CHECK_NEAR(alone, held, 1e-9 * held);
+		crux_tracelab_result_destroy(r);
+		crux_tracelab_jobs_destroy(jobs);
+	}
+	CHECK(lost > 10); /* there is something to see */
+	crux_tracecluster_destroy(c);
 }
 
 static void all_books(void)
@@ -721,6 +786,7 @@ int main(void)
 	RUN(nothing_to_share);
 	RUN(turns);
 	RUN(turns_end);
+	RUN(never_below_nothing);
 	RUN(all_books);
 	RUN(window);
 	RUN(refused);
