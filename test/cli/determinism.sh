@@ -6,16 +6,13 @@
 # builds are compared too. Ends with "N passed, N failed".
 #
 # Place: test/cli. Depends on the programs in $CRUX_BIN (./crux test sets it) and sqlite3.
-set -uo pipefail
+# shellcheck source=test/cli/common.sh
+. "$(dirname "$0")/common.sh"
+programs
+[ -z "${CRUX_BIN2-}" ] || bin2=$(cd "$CRUX_BIN2" && pwd) || exit 2
 
-bin=${CRUX_BIN:?set CRUX_BIN to the folder of the programs}
-passed=0
-failed=0
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-
-# run DATABASE PROGRAMS OPTIONS...: crux-testbed into a database, dumped without wall-clock times.
-run() {
+# scenario DATABASE PROGRAMS OPTIONS...: crux-testbed into a database, dumped without wall-clock times.
+scenario() {
     local name=$1 programs=$2
     shift 2
     "$programs/crux-testbed" --db="$work/$name.db" --picture=none "$@" > "$work/$name.out" 2>&1 ||
@@ -27,32 +24,21 @@ run() {
 # rows NAME: the iterations alone, without the options that were stored.
 rows() { grep '^INSERT INTO iteration ' "$work/$1.sql"; }
 
-result() {
-    if [ "$2" = 0 ]; then
-        passed=$((passed + 1))
-        echo "ok   $1"
-    else
-        failed=$((failed + 1))
-        echo "FAIL $1"
-    fi
-}
-
 for engine in packet flow live; do
     # A live run has to last until its jobs are measured.
     size=(--scale=100 --iterations=2)
     [ $engine != live ] || size=(--scale=400 --iterations=30)
     options=("--engine=$engine" --topology=testbed:oversub=4 "--jobs=gpt:32,bert:8,bert:8" "${size[@]}")
-    run "$engine-1" "$bin" "${options[@]}" --seed=3 && run "$engine-2" "$bin" "${options[@]}" --seed=3 &&
+    scenario "$engine-1" "$bin" "${options[@]}" --seed=3 && scenario "$engine-2" "$bin" "${options[@]}" --seed=3 &&
         cmp -s "$work/$engine-1.sql" "$work/$engine-2.sql"
     result "$engine level: same seed, same tables" $?
-    run "$engine-3" "$bin" "${options[@]}" --seed=4 && ! cmp -s <(rows "$engine-1") <(rows "$engine-3")
+    scenario "$engine-3" "$bin" "${options[@]}" --seed=4 && ! cmp -s <(rows "$engine-1") <(rows "$engine-3")
     result "$engine level: another seed, other iteration times" $?
-    if [ -n "${CRUX_BIN2:-}" ]; then
-        run "$engine-4" "$CRUX_BIN2" "${options[@]}" --seed=3 &&
+    if [ -n "${bin2-}" ]; then
+        scenario "$engine-4" "$bin2" "${options[@]}" --seed=3 &&
             cmp -s "$work/$engine-1.sql" "$work/$engine-4.sql"
         result "$engine level: two build types, same tables" $?
     fi
 done
 
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

@@ -5,22 +5,10 @@
 # "N passed, N failed".
 #
 # Place: test/cli. Depends on ./crux and on $CRUX_BIN, the bin folder of a build (./crux test sets it).
-set -uo pipefail
-
-root=$(cd "$(dirname "$0")/../.." && pwd)
-build=$(cd "${CRUX_BIN:?set CRUX_BIN to the folder of the programs}/.." && pwd)
-passed=0
-failed=0
-
-result() {
-    if [ "$2" = 0 ]; then
-        passed=$((passed + 1))
-        echo "ok   $1"
-    else
-        failed=$((failed + 1))
-        echo "FAIL $1"
-    fi
-}
+# shellcheck source=test/cli/common.sh
+. "$(dirname "$0")/common.sh"
+programs
+build=$(dirname "$bin")
 
 # First, middle and last of the list, an example, a tool and a unit test.
 for program in crux-first crux-testbed crux-schedule test-classes; do
@@ -46,5 +34,4 @@ result 'nothing is built for an unknown program' $?
 "$root/crux" help | grep 'demo' > /dev/null
 result 'help' $?
 
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

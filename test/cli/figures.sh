@@ -7,25 +7,9 @@
 # code. Ends with "N passed, N failed".
 #
 # Place: test/cli. Depends on the programs in $CRUX_BIN (./crux test sets it), and sqlite3.
-set -uo pipefail
-
-bin=${CRUX_BIN:?set CRUX_BIN to the folder of the programs}
-passed=0
-failed=0
-here=$(realpath "$0")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 2
-
-result() {
-    if [ -z "$2" ]; then
-        passed=$((passed + 1))
-        echo "ok   $1"
-    else
-        failed=$((failed + 1))
-        echo "FAIL $1: ${2#; }"
-    fi
-}
+# shellcheck source=test/cli/common.sh
+. "$(dirname "$0")/common.sh"
+programs
 
 # Run an example into NAME.out; says and counts when it fails.
 show() {
@@ -139,7 +123,7 @@ result 'fig19: the same again' "$(cmp <(sqlite3 fig19.db .dump) <(sqlite3 again.
 # The picture's program, where there is nothing to draw.
 cp fig20.db bare.db
 sqlite3 bare.db 'DELETE FROM figure_value; DELETE FROM figure_job; DELETE FROM figure_run'
-plot=$(dirname "$here")/../../tools/crux-plot-figure.py
+plot=$root/tools/crux-plot-figure.py
 for name in bare missing text; do
     [ $name != text ] || echo text > text.db
     rc=0
@@ -201,16 +185,7 @@ near 'gnn: best share' "$(awk '/best share in the runs/ { print $NF; exit }' gnn
 result 'gnn: below the published most' "$(awk '/throughput/ && $NF != "inside"' gnn.out)"
 
 # ---- bad options
-refused() {
-    local name=$1 part=$2 program=$3 rc=0 why=""
-    shift 3
-    timeout 20 "$bin/$program" "$@" > out 2> err < /dev/null || rc=$?
-    [ $rc -ne 0 ] && [ $rc -lt 124 ] || why+="; exit $rc"
-    [ "$(wc -l < err)" = 1 ] || why+="; $(wc -l < err) lines on stderr"
-    [ ! -s out ] || why+="; wrote to stdout"
-    grep -qF -- "$part" err || why+="; no '$part' in: $(head -n 1 err)"
-    result "refused: $name" "$why"
-}
+refused() { must_fail "refused: $1" any "$2" "$bin/$3" "${@:4}"; }
 echo text > text
 mkdir folder
 refused 'a folder that does not exist' 'no-such' crux-fig19 --db=no-such/fig.db
@@ -235,5 +210,4 @@ refused 'a model outside the table' 'nmt' crux-scaling --model=nmt
 refused 'a ratio beyond 1' 'ratio' crux-gnn --keys=:ratio=2
 refused 'no CPU rate' 'cpu_gbs' crux-gnn --cpu_gbs=0
 
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

@@ -5,39 +5,14 @@
 # what others wrote, and refuses bad options in one line. Ends with "N passed, N failed".
 #
 # Place: test/cli. Depends on the programs in $CRUX_BIN (./crux test sets it).
-set -uo pipefail
+# shellcheck source=test/cli/common.sh
+. "$(dirname "$0")/common.sh"
+programs
 
-bin=${CRUX_BIN:?set CRUX_BIN to the folder of the programs}
-data=$(cd "$(dirname "$0")/../data" && pwd)
-passed=0
-failed=0
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 2
+gen() { run "$bin/crux-gen-trace" "$@"; }
 
-result() {
-    if [ "$2" = 0 ]; then
-        passed=$((passed + 1))
-        echo "ok   $1"
-    else
-        failed=$((failed + 1))
-        echo "FAIL $1"
-    fi
-}
-
-gen() { timeout 20 "$bin/crux-gen-trace" "$@" > out.txt 2> err.txt < /dev/null; }
-
-# refused NAME PART OPTIONS...: one line on stderr with the part, nothing on stdout, nothing written.
-refused() {
-    local name=$1 part=$2 rc=0 before
-    shift 2
-    before=$(find . -not -name out.txt -not -name err.txt | sort)
-    gen "$@" || rc=$?
-    [ $rc -ne 0 ] && [ $rc -lt 124 ] && [ ! -s out.txt ] && [ "$(wc -l < err.txt)" = 1 ] &&
-        grep -qF -- "$part" err.txt &&
-        [ "$before" = "$(find . -not -name out.txt -not -name err.txt | sort)" ]
-    result "$name" $?
-}
+# refused NAME PART OPTIONS...
+refused() { must_fail "$1" any "$2" "$bin/crux-gen-trace" "${@:3}"; }
 
 gen --seed=3 --out=a --size=small
 result 'small' $?
@@ -80,18 +55,9 @@ refused 'stray word' extra --out=d extra
 refused 'option without a value' --seed --out=d --seed
 [ ! -e d ]
 result 'a refusal makes no folder' $?
-# Refused while writing: no room for a byte, and nothing half written is left.
-(
-    ulimit -f 0
-    trap '' XFSZ
-    timeout 20 "$bin/crux-gen-trace" --out=e --size=small > /dev/null 2> /dev/null
-)
-rc=$?
-[ $rc -ne 0 ] && [ $rc -lt 124 ] && [ ! -e e ]
-result 'no room on the disk' $?
+no_room 'no room on the disk' "$bin/crux-gen-trace" --out=e --size=small
 # Standard output that is full: the files are there, the failure is told.
 ! timeout 20 "$bin/crux-gen-trace" --out=f --size=small > /dev/full 2> err.txt && [ -s f/job.csv ] && [ "$(wc -l < err.txt)" = 1 ]
 result 'standard output is full' $?
 
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

@@ -7,58 +7,21 @@
 # Ends with "N passed, N failed".
 #
 # Place: test/cli. Depends on the programs in $CRUX_BIN (./crux test sets it), sqlite3 and Python 3.
-set -uo pipefail
+# shellcheck source=test/cli/common.sh
+. "$(dirname "$0")/common.sh"
+programs
 
-plot=$(cd "$(dirname "$0")/../../tools" && pwd)/crux-plot.py
-bin=${CRUX_BIN:?set CRUX_BIN to the folder of the programs}
-passed=0
-failed=0
-work=$(mktemp -d)
-said=$(mktemp -d)
-trap 'rm -rf "$work" "$said"' EXIT
-cd "$work" || exit 2
-
-testbed() {
-    timeout 20 "$bin/crux-testbed" --engine=flow --scale=100 --iterations=2 --jobs=gpt:16 "$@" \
-        > "$said/out" 2> "$said/err" < /dev/null
-}
-
-# Kind, links, size, target and content of everything in the folder.
-state() {
-    find . -printf '%p %y %n %s %l\n' | sort
-    find . -type f -exec cksum {} + | sort
-}
-
-result() {
-    if [ -z "$2" ]; then
-        passed=$((passed + 1))
-        echo "ok   $1"
-    else
-        failed=$((failed + 1))
-        echo "FAIL $1: ${2#; }"
-    fi
-}
+small=("$bin/crux-testbed" --engine=flow --scale=100 --iterations=2 --jobs=gpt:16)
+testbed() { run "${small[@]}" "$@"; }
 
 # refused NAME PART OPTIONS...: nothing is changed.
-refused() {
-    local name=$1 part=$2 rc=0 why="" before
-    shift 2
-    before=$(state)
-    testbed "$@" || rc=$?
-    [ $rc -ne 0 ] || why+="; succeeded"
-    [ $rc -lt 124 ] || why+="; hung or died (exit $rc)"
-    [ "$(wc -l < "$said/err")" = 1 ] || why+="; $(wc -l < "$said/err") lines on stderr"
-    [ ! -s "$said/out" ] || why+="; wrote to stdout: $(head -n 1 "$said/out")"
-    grep -qF -- "$part" "$said/err" || why+="; no '$part' in: $(head -n 1 "$said/err")"
-    [ "$before" = "$(state)" ] || why+="; changed: $(diff <(echo "$before") <(state) | tr '\n' ' ')"
-    result "$name" "$why"
-}
+refused() { must_fail "$1" any "$2" "${small[@]}" "${@:3}"; }
 
 # written NAME DATABASE OPTIONS...: it holds finished runs (one scheduler: one run together).
 written() {
     local name=$1 database=$2 why="" runs
     shift 2
-    testbed --scheduler=ecmp --db="$database" "$@" || why="exit $?: $(head -n 1 "$said/err")"
+    testbed --scheduler=ecmp --db="$database" "$@" || why="exit $?: $(head -n 1 err.txt)"
     runs=$(sqlite3 "$database" 'SELECT count(*) FROM run WHERE finished AND alone_job IS NULL')
     [ "$runs" = 1 ] || why+="; $runs finished runs, not 1"
     result "$name" "$why"
@@ -96,16 +59,7 @@ refused 'picture is a link to a device' 'symbolic link' --db=new.db --picture=st
 refused 'picture is a link to nothing' 'symbolic link' --db=new.db --picture=dangling.png
 
 # plot_refused NAME PART PICTURE: crux-plot.py by itself.
-plot_refused() {
-    local name=$1 part=$2 rc=0 why="" before
-    before=$(state)
-    timeout 20 /usr/bin/python3 "$plot" mine.db "$3" > "$said/out" 2> "$said/err" || rc=$?
-    [ $rc = 14 ] || why+="; exit $rc, not 14"
-    [ "$(wc -l < "$said/err")" = 1 ] || why+="; $(wc -l < "$said/err") lines on stderr"
-    grep -qF -- "$part" "$said/err" || why+="; no '$part' in: $(head -n 1 "$said/err")"
-    [ "$before" = "$(state)" ] || why+="; changed: $(diff <(echo "$before") <(state) | tr '\n' ' ')"
-    result "crux-plot: $name" "$why"
-}
+plot_refused() { must_fail "crux-plot: $1" 14 "$2" /usr/bin/python3 "$root/tools/crux-plot.py" mine.db "$3"; }
 
 plot_refused 'picture is the database' 'is the database' mine.db
 plot_refused 'picture is a file of somebody else' 'not a PNG' mine.txt
@@ -122,14 +76,14 @@ refused 'picture of 256 bytes' 'File name too long' --db=new.db --picture="$long
 # ---- in use
 # hold SQL: another program in a transaction, until let_go.
 hold() {
-    rm -f "$said/pipe"
-    mkfifo "$said/pipe"
-    sqlite3 mine.db < "$said/pipe" > "$said/answer" 2>&1 &
+    rm -f "$top/pipe"
+    mkfifo "$top/pipe"
+    sqlite3 mine.db < "$top/pipe" > "$top/answer" 2>&1 &
     holder=$!
-    exec 3> "$said/pipe"
+    exec 3> "$top/pipe"
     printf '%s\nSELECT 1234567;\n' "$1" >&3
     for _ in {1..500}; do
-        grep -q 1234567 "$said/answer" && break
+        grep -q 1234567 "$top/answer" && break
         sleep 0.01
     done
 }
@@ -150,14 +104,14 @@ let_go
 why=""
 for _ in 1 2 3; do
     timeout 60 "$bin/crux-testbed" --engine=flow --scale=100 --iterations=2000 --scheduler=ecmp \
-        --jobs=gpt:16 --db=twice.db --picture=none > "$said/first" 2>&1 &
+        --jobs=gpt:16 --db=twice.db --picture=none > "$top/first" 2>&1 &
     first=$!
     rc=0
     testbed --scheduler=ecmp --db=twice.db --picture=none || rc=$?
     other=0
     wait "$first" || other=$?
-    [ $rc = 0 ] || grep -q 'in use' "$said/err" || why+="; second: $(head -n 1 "$said/err")"
-    [ $other = 0 ] || grep -q 'in use' "$said/first" || why+="; first: $(tail -n 1 "$said/first")"
+    [ $rc = 0 ] || grep -q 'in use' err.txt || why+="; second: $(head -n 1 err.txt)"
+    [ $other = 0 ] || grep -q 'in use' "$top/first" || why+="; first: $(tail -n 1 "$top/first")"
     [ $rc = 0 ] || [ $other = 0 ] || why+="; both were refused"
     [ "$(sqlite3 twice.db 'PRAGMA integrity_check')" = ok ] || why+="; damaged"
     [ "$(sqlite3 twice.db 'SELECT count(*) FROM run WHERE finished AND alone_job IS NULL')" = 1 ] ||
@@ -170,7 +124,7 @@ result 'two runs of one name' "$why"
 rm -f twice.db
 why=""
 timeout 60 "$bin/crux-testbed" --engine=flow --scale=100 --iterations=200000 --scheduler=ecmp \
-    --jobs=gpt:16 --db=twice.db --picture=none > "$said/first" 2>&1 &
+    --jobs=gpt:16 --db=twice.db --picture=none > "$top/first" 2>&1 &
 first=$!
 for _ in {1..200}; do
     [ "$(sqlite3 'file:twice.db?mode=ro' 'SELECT count(*) > 0 FROM run' 2> /dev/null)" = 1 ] && break
@@ -179,7 +133,7 @@ done
 kill -0 "$first" 2> /dev/null || why="the first ended too soon"
 refused_in_run=0
 testbed --db=twice.db --picture=none && refused_in_run=1
-grep -q 'in use' "$said/err" || why+="; second: $(head -n 1 "$said/err")"
+grep -q 'in use' err.txt || why+="; second: $(head -n 1 err.txt)"
 [ $refused_in_run = 0 ] || why+="; second succeeded"
 # A reader may have to wait for a commit.
 answer=$(sqlite3 -cmd '.timeout 10000' 'file:twice.db?mode=ro' 'SELECT count(*) > 0 FROM run' 2>&1)
@@ -188,5 +142,4 @@ kill "$first" 2> /dev/null # timeout hands it on
 wait "$first" 2> /dev/null
 result 'a run in progress: no second writer, readers welcome' "$why"
 
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

@@ -6,25 +6,10 @@
 # with "N passed, N failed".
 #
 # Place: test/cli. Depends on libcrux-core.a beside $CRUX_BIN (./crux test sets it), a C compiler.
-set -uo pipefail
-
-bin=${CRUX_BIN:?set CRUX_BIN to the folder of the programs}
-root=$(cd "$(dirname "$0")/../.." && pwd)
+# shellcheck source=test/cli/common.sh
+. "$(dirname "$0")/common.sh"
+programs
 lib=$(dirname "$bin")/lib/libcrux-core.a
-passed=0
-failed=0
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-
-result() {
-    if [ "$2" = 0 ]; then
-        passed=$((passed + 1))
-        echo "ok   $1"
-    else
-        failed=$((failed + 1))
-        echo "FAIL $1"
-    fi
-}
 
 # block LANGUAGE: the text of the page's fenced block of that kind.
 block() { awk -v mark="\`\`\`$1" '$0 == "```" { on = 0 } on { print } $0 == mark { on = 1 }' "$root/doc/policies.md"; }
@@ -67,5 +52,4 @@ result "it compiles without a warning" $?
 [ "$("$work/main")" = small-first ]
 result "it is found by its name and decides" $?
 
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

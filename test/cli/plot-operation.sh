@@ -6,30 +6,11 @@
 # "N passed, N failed". With KEEP=FOLDER the databases and pictures stay there.
 #
 # Place: test/cli. Depends on /usr/bin/python3 with matplotlib, and sqlite3.
-set -uo pipefail
-
-here=$(cd "$(dirname "$0")" && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-if [ -n "${KEEP-}" ]; then
-    mkdir -p "$KEEP"
-    work=$KEEP
-    trap - EXIT
-fi
-schema=$here/../../model/core/crux-store-schema.c
-plot=$here/../../tools/crux-plot-operation.py
-passed=0
-failed=0
-
-result() {
-    if [ "$2" = ok ]; then
-        passed=$((passed + 1))
-        echo "ok   $1"
-    else
-        failed=$((failed + 1))
-        echo "FAIL $1: $2"
-    fi
-}
+# shellcheck source=test/cli/common.sh
+. "$(dirname "$0")/common.sh"
+limit=300
+keep
+schema=$root/model/core/crux-store-schema.c
 
 # An empty database with the tables of the library: the text of its schema, unquoted.
 empty() {
@@ -76,32 +57,17 @@ INSERT INTO op_probing SELECT run, job, 'h0.nic0', 'h' || (job + 1) || '.nic0', 
 END
 }
 
-draw() { /usr/bin/python3 "$plot" "$@" 2> "$work/err"; }
-
-# A PNG by its first bytes, 1200 wide, and not an empty sheet by its size.
+# drawn NAME
 drawn() {
-    local file=$work/$1.png why=ok
-    draw "$work/$1.db" "$file" || why="exit $?: $(cat "$work/err")"
-    if [ "$why" = ok ]; then
-        [ "$(head -c 4 "$file" | od -An -c | tr -d ' ')" = '211PNG' ] || why="no PNG"
-        # Bytes 16 to 19 of a PNG are its width; 1200 = 0x04b0.
-        [ "$(od -An -tx1 -j 16 -N 4 "$file" | tr -d ' ')" = 000004b0 ] || why="not 1200 wide"
-        [ "$(wc -c < "$file")" -gt 10000 ] || why="too small a picture"
-        [ ! -s "$work/err" ] || why="said: $(cat "$work/err")"
-    fi
+    local file=$work/$1.png why=""
+    run /usr/bin/python3 "$root/tools/crux-plot-operation.py" "$work/$1.db" "$file" || why="exit $?"
+    [ -n "$why" ] || why=$(png "$file" 1200)
+    [ ! -s err.txt ] || why+="; said: $(cat err.txt)"
     result "$1" "$why"
 }
 
-refused() {
-    local name=$1 code=$2 part=$3 why=ok rc=0
-    shift 3
-    draw "$@" || rc=$?
-    [ "$rc" = "$code" ] || why="exit $rc instead of $code"
-    [ "$(wc -l < "$work/err")" = 1 ] || why="$(wc -l < "$work/err") lines on stderr"
-    grep -qF -- "$part" "$work/err" || why="no '$part' in: $(cat "$work/err")"
-    [ ! -e "$work/none.png" ] || why="left a picture"
-    result "$name" "$why"
-}
+# refused NAME CODE PART ARGUMENTS...
+refused() { must_fail "$1" "$2" "$3" /usr/bin/python3 "$root/tools/crux-plot-operation.py" "${@:4}"; }
 
 # without NAME TABLE...: the four-jobs database with these tables empty.
 without() {
@@ -117,10 +83,10 @@ fixture "$work/one-run.db" 4 1
 fixture "$work/three-runs.db" 5 3
 fixture "$work/many-jobs.db" 40 2
 fixture "$work/one-job.db" 1 1
-result 'the made-up rows fit the schema' \
-    "$(sqlite3 "$work/three-runs.db" "SELECT CASE WHEN (SELECT count(*) FROM op_decision) = 21
-        AND (SELECT count(*) FROM op_profile) = 15 AND (SELECT count(*) FROM op_bin) > 1000
-        AND NOT EXISTS (SELECT * FROM pragma_foreign_key_check) THEN 'ok' ELSE 'rows are missing' END")"
+[ "$(sqlite3 "$work/three-runs.db" "SELECT (SELECT count(*) FROM op_decision) = 21
+    AND (SELECT count(*) FROM op_profile) = 15 AND (SELECT count(*) FROM op_bin) > 1000
+    AND NOT EXISTS (SELECT * FROM pragma_foreign_key_check)")" = 1 ]
+result 'the made-up rows fit the schema' $?
 drawn one-run
 drawn three-runs
 drawn many-jobs
@@ -158,8 +124,7 @@ refused 'picture in a missing folder' 14 'No such file' "$work/one-job.db" "$wor
 refused 'picture is the database' 14 'is the database' "$work/one-job.db" "$work/one-job.db"
 refused 'picture is somebody else'\''s file' 14 'not a PNG' "$work/one-job.db" "$work/text.db"
 refused 'no arguments' 14 'usage: crux-plot-operation.py'
-[ ! -e "$here/../../tools/__pycache__" ] && why=ok || why="tools/__pycache__ is there"
-result 'nothing is left beside the tools' "$why"
+[ ! -e "$root/tools/__pycache__" ]
+result 'nothing is left beside the tools' $?
 
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

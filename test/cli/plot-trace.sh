@@ -6,46 +6,20 @@
 # KEEP=FOLDER the databases and pictures stay there.
 #
 # Place: test/cli. Depends on /usr/bin/python3 with matplotlib, and sqlite3.
-set -uo pipefail
-
-here=$(cd "$(dirname "$0")" && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-if [ -n "${KEEP-}" ]; then
-    mkdir -p "$KEEP"
-    work=$KEEP
-    trap - EXIT
-fi
-plot=$here/../../tools/crux-plot-trace.py
-passed=0
-failed=0
-
-result() {
-    if [ "$2" = ok ]; then
-        passed=$((passed + 1))
-        echo "ok   $1"
-    else
-        failed=$((failed + 1))
-        echo "FAIL $1: $2"
-    fi
-}
+# shellcheck source=test/cli/common.sh
+. "$(dirname "$0")/common.sh"
+limit=300
+keep
 
 # fixture NAME TOPOLOGIES POLICIES [PARTS]
 fixture() {
     local name=$1
     shift
     rm -f "$work/$name.db"
-    /usr/bin/python3 "$here/plot-trace-fixture.py" "$here/../../model/core/crux-store-schema.c" "$work/$name.db" "$@"
+    /usr/bin/python3 "$root/test/cli/plot-trace-fixture.py" "$root/model/core/crux-store-schema.c" "$work/$name.db" "$@"
 }
 
-draw() { /usr/bin/python3 "$plot" "$@" > "$work/out" 2> "$work/err"; }
-
-# A PNG by its first bytes, 1200 wide (bytes 16 to 19; 0x04b0), and not an empty sheet by its size.
-whole() {
-    [ "$(head -c 4 "$1" | od -An -c | tr -d ' ')" = '211PNG' ] || echo "no PNG; "
-    [ "$(od -An -tx1 -j 16 -N 4 "$1" | tr -d ' ')" = 000004b0 ] || echo "not 1200 wide; "
-    [ "$(wc -c < "$1")" -gt 10000 ] || echo "too small a picture; "
-}
+draw() { run /usr/bin/python3 "$root/tools/crux-plot-trace.py" "$@"; }
 
 # drawn NAME LABEL PICTURES LEFT OPTIONS...: draws NAME.db into a folder of its own; PICTURES are the
 # names of the files, no more and no fewer; LEFT the figures that a line says are left out.
@@ -54,27 +28,21 @@ drawn() {
     shift 4
     rm -rf "${work:?}/$label"
     mkdir "$work/$label"
-    draw "$work/$name.db" "--out=$work/$label" "$@" || why="exit $?: $(cat "$work/err")"
+    draw "$work/$name.db" "--out=$work/$label" "$@" || why="exit $?"
     got=$(cd "$work/$label" && for picture in *; do echo "${picture%.png}"; done | sort | xargs)
-    [ "$got" = "$(echo "$pictures" | tr ' ' '\n' | sort | xargs)" ] || why+="drew '$got'; "
+    [ "$got" = "$(echo "$pictures" | tr ' ' '\n' | sort | xargs)" ] || why+="; drew '$got'"
     for picture in "$work/$label"/*.png; do
-        why+=$(whole "$picture")
+        why+=$(png "$picture" 1200)
     done
-    got=$(sed -n 's/^figure \(.*\) is left out: .*crux-trace .*/\1/p' "$work/out" | xargs)
-    [ "$got" = "$left" ] || why+="left out '$got'; "
-    [ ! -s "$work/err" ] || why+="said: $(cat "$work/err")"
-    result "$label" "${why:-ok}"
+    got=$(sed -n 's/^figure \(.*\) is left out: .*crux-trace .*/\1/p' out.txt | xargs)
+    [ "$got" = "$left" ] || why+="; left out '$got'"
+    [ ! -s err.txt ] || why+="; said: $(cat err.txt)"
+    result "$label" "$why"
 }
 
+# refused NAME CODE PART OPTIONS...
 refused() {
-    local name=$1 code=$2 part=$3 why=ok rc=0
-    shift 3
-    draw "$@" || rc=$?
-    [ "$rc" = "$code" ] || why="exit $rc instead of $code"
-    [ "$(wc -l < "$work/err")" = 1 ] || why="$(wc -l < "$work/err") lines on stderr"
-    [ ! -s "$work/out" ] || why="wrote to stdout"
-    grep -qF -- "$part" "$work/err" || why="no '$part' in: $(cat "$work/err")"
-    result "refused: $name" "$why"
+    must_fail "refused: $1" "$2" "$3" /usr/bin/python3 "$root/tools/crux-plot-trace.py" "${@:4}"
 }
 
 # change NEW OLD SQL: a copy with something different.
@@ -89,20 +57,21 @@ fixture one 1 7
 fixture four 4 9
 # 9 policies, 6 job schedulers with ecmp and crux, 4 other numbers of levels with 2 policies: 9 + 12 + 8
 # runs a topology; 14 days of hours in the 9 whole ones.
-result 'the made-up rows fit the schema' \
-    "$(sqlite3 "$work/four.db" "SELECT CASE WHEN (SELECT count(*) FROM trace_run) = 4 * 29
-        AND (SELECT count(*) FROM trace_bin) = 4 * 9 * 14 * 24 AND (SELECT count(*) FROM trace_risk_sort) = 20
-        AND NOT EXISTS (SELECT * FROM pragma_foreign_key_check) THEN 'ok' ELSE 'rows are missing' END")"
+[ "$(sqlite3 "$work/four.db" "SELECT (SELECT count(*) FROM trace_run) = 4 * 29
+    AND (SELECT count(*) FROM trace_bin) = 4 * 9 * 14 * 24 AND (SELECT count(*) FROM trace_risk_sort) = 20
+    AND NOT EXISTS (SELECT * FROM pragma_foreign_key_check)")" = 1 ]
+result 'the made-up rows fit the schema' $?
 
 drawn one 'one topology, seven policies' "$all" ''
 drawn four 'four topologies, nine policies' "${all/fig24/fig24-1 fig24-2 fig24-3 fig24-4}" ''
 drawn one 'figures that are asked for' 'fig23 fairness' '' --figure=fairness,23
 draw "$work/one.db" --figure=4
-why=$(whole "$work/one-fig4.png")
-[ "$(cat "$work/out")" = "$work/one-fig4.png" ] || why+="printed $(cat "$work/out")"
-result 'by itself beside the database' "${why:-ok}"
+why=$(png "$work/one-fig4.png" 1200)
+[ "$(cat out.txt)" = "$work/one-fig4.png" ] || why+="; printed $(cat out.txt)"
+result 'by itself beside the database' "$why"
 draw "$work/one.db" --figure=4 "--out=$work/own"
-result 'with a prefix' "$([ -e "$work/own-fig4.png" ] && echo ok || echo 'no such file')"
+[ -e "$work/own-fig4.png" ]
+result 'with a prefix' $?
 
 # What is not there is left out.
 fixture policies 1 7 policies
@@ -117,7 +86,8 @@ change own policies "DELETE FROM trace_run WHERE policy != 'cassini'; UPDATE tra
 drawn own 'a policy of one'\''s own alone' "$jobs fig23 fig24 fairness" '6 25 K'
 change unfinished one 'UPDATE trace SET finished = 0, planned_runs = 30'
 drawn unfinished 'unfinished' 'fig23 fairness' '' --figure=23,fairness
-result 'unfinished: the picture differs' "$(cmp -s "$work/unfinished/fig23.png" "$work/one topology, seven policies/fig23.png" && echo 'it does not' || echo ok)"
+! cmp -s "$work/unfinished/fig23.png" "$work/one topology, seven policies/fig23.png"
+result 'unfinished: the picture differs' $?
 # Rates and times that do not exist: no job communicates, none ends, nothing is held, one bin.
 change nulls one 'UPDATE trace_job SET iteration_s = NULL; UPDATE trace_bin SET held_gpu_s = 0, busy_gpu_s = 0;
     UPDATE trace_level SET progress_gpu_s = 0, alone_gpu_s = 0; UPDATE trace_sort SET carried = 0; UPDATE trace_run SET utilisation = NULL
@@ -132,7 +102,7 @@ change loaded one 'UPDATE trace_run SET utilisation = utilisation * 2.4'
 drawn loaded 'utilisation above 1' 'fig23 fig25 figK' '' --figure=23,25,K
 
 # What is drawn, against numbers that follow from the rows by hand.
-/usr/bin/python3 - "$here/../../tools" > "$work/out" 2> "$work/err" << 'END'
+/usr/bin/python3 - "$root/tools" > out.txt 2> err.txt << 'END'
 import sqlite3, sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, sys.argv[1])
@@ -185,7 +155,7 @@ assert runs.shown_policies({p: {"utilisation": u} for p, u in (
 assert jobs.slowdown_ticks(1.04) == [1, 1.005, 1.01, 1.02, 1.03] and jobs.slowdown_ticks(2500) == [1, 10, 100, 1000]
 assert base.short("lingjun:/a/b/topo.csv,gpus=4") == "lingjun:topo.csv,gpus=4"
 END
-result 'numbers by hand' "$(if [ -s "$work/err" ]; then tail -n 1 "$work/err"; else echo ok; fi)"
+result 'numbers by hand' "$(tail -n 1 err.txt)"
 
 refused 'what is asked for is not there' 15 'nothing to draw: figure K is left out' "$work/policies.db" --figure=K
 change nothing one 'DELETE FROM trace'
@@ -208,9 +178,9 @@ refused 'two databases' 14 'usage' "$work/one.db" "$work/four.db"
 mkdir -p "$work/taken"
 echo text > "$work/taken/fig23.png"
 refused 'a picture that is somebody else'\''s file' 14 'not a PNG' "$work/one.db" "--out=$work/taken"
-result 'then nothing is written' "$(if [ "$(cd "$work/taken" && head -v -- *)" = $'==> fig23.png <==\ntext' ]; then echo ok; else ls "$work/taken"; fi)"
-[ ! -e "$here/../../tools/__pycache__" ] && why=ok || why="tools/__pycache__ is there"
-result 'nothing is left beside the tools' "$why"
+[ "$(cd "$work/taken" && head -v -- *)" = $'==> fig23.png <==\ntext' ]
+result 'then nothing is written' $?
+[ ! -e "$root/tools/__pycache__" ]
+result 'nothing is left beside the tools' $?
 
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

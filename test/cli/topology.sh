@@ -5,38 +5,14 @@
 # complete or not at all, and refuses bad options in one line. Ends with "N passed, N failed".
 #
 # Place: test/cli. Depends on the programs in $CRUX_BIN (./crux test sets it).
-set -uo pipefail
+# shellcheck source=test/cli/common.sh
+. "$(dirname "$0")/common.sh"
+programs
 
-bin=${CRUX_BIN:?set CRUX_BIN to the folder of the programs}
-passed=0
-failed=0
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 2
+topology() { run "$bin/crux-topology" "$@"; }
 
-result() {
-    if [ "$2" = 0 ]; then
-        passed=$((passed + 1))
-        echo "ok   $1"
-    else
-        failed=$((failed + 1))
-        echo "FAIL $1"
-    fi
-}
-
-topology() { timeout 20 "$bin/crux-topology" "$@" > out.txt 2> err.txt < /dev/null; }
-
-# refused NAME PART OPTIONS...: one line on stderr with the part, nothing on stdout, nothing written.
-refused() {
-    local name=$1 part=$2 rc=0 before
-    shift 2
-    before=$(find . -not -name out.txt -not -name err.txt | sort)
-    topology "$@" || rc=$?
-    [ $rc -ne 0 ] && [ $rc -lt 124 ] && [ ! -s out.txt ] && [ "$(wc -l < err.txt)" = 1 ] &&
-        grep -qF -- "$part" err.txt &&
-        [ "$before" = "$(find . -not -name out.txt -not -name err.txt | sort)" ]
-    result "$name" $?
-}
+# refused NAME PART OPTIONS...
+refused() { must_fail "$1" any "$2" "$bin/crux-topology" "${@:3}"; }
 
 # 12 hosts x (8 GPUs x 2) cables inside, 48 at NICs, 2 x 2 x 12 above; two links each.
 topology --topology=testbed &&
@@ -65,16 +41,8 @@ refused 'given twice' '--topology is given twice' --topology=testbed --topology=
 refused 'folder that is missing' nowhere/x.topo --topology=testbed --out=nowhere/x.topo
 mkdir folder
 refused 'file that is a folder' folder --topology=testbed --out=folder
-(
-    ulimit -f 0
-    trap '' XFSZ
-    timeout 20 "$bin/crux-topology" --topology=testbed --out=full.topo > /dev/null 2> /dev/null
-)
-rc=$?
-[ $rc -ne 0 ] && [ $rc -lt 124 ] && [ ! -e full.topo ] && [ ! -e full.topo.part ]
-result 'no room on the disk' $?
+no_room 'no room on the disk' "$bin/crux-topology" --topology=testbed --out=full.topo
 ! timeout 20 "$bin/crux-topology" --topology=testbed > /dev/full 2> err.txt && [ "$(wc -l < err.txt)" = 1 ]
 result 'standard output is full' $?
 
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

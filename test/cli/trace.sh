@@ -6,37 +6,20 @@
 # if it had not been. Ends with "N passed, N failed".
 #
 # Place: test/cli. Depends on the programs in $CRUX_BIN (./crux test sets it) and sqlite3.
-set -uo pipefail
+# shellcheck source=test/cli/common.sh
+. "$(dirname "$0")/common.sh"
+programs
+limit=100
 
-bin=${CRUX_BIN:?set CRUX_BIN to the folder of the programs}
-passed=0
-failed=0
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 2
-
-result() {
-    if [ "$2" = 0 ]; then
-        passed=$((passed + 1))
-        echo "ok   $1"
-    else
-        failed=$((failed + 1))
-        echo "FAIL $1"
-        head -c 600 err.txt | sed 's/^/     /'
-    fi
-}
-
-trace() { timeout 100 "$bin/crux-trace" --no-picture "$@" > out.txt 2> err.txt < /dev/null; }
-
-files() { find . -not -name out.txt -not -name err.txt | sort; }
+trace() { run "$bin/crux-trace" --no-picture "$@"; }
 
 # refused NAME CODE PART OPTIONS...: that exit code, one line on stderr with the part, nothing written.
 refused() {
     local name=$1 code=$2 part=$3 rc=0 before
     shift 3
-    before=$(files)
+    before=$(state)
     trace "$@" || rc=$?
-    [ $rc = "$code" ] && [ "$(wc -l < err.txt)" = 1 ] && grep -qF -- "$part" err.txt && [ "$before" = "$(files)" ] &&
+    [ $rc = "$code" ] && [ "$(wc -l < err.txt)" = 1 ] && grep -qF -- "$part" err.txt && [ "$before" = "$(state)" ] &&
         ! grep -q ' util ' out.txt
     result "$name (exit $rc)" $?
 }
@@ -245,5 +228,4 @@ result 'resumed when nothing is there' $?
 ! timeout 100 "$bin/crux-trace" --no-picture --trace=hand --db=none --policies=ecmp > /dev/full 2> err.txt && [ "$(grep -c 'standard output' err.txt)" = 1 ]
 result 'standard output is full' $?
 
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

@@ -7,28 +7,11 @@
 # failed".
 #
 # Place: test/cli. Depends on the programs in $CRUX_BIN (./crux test sets it), and sqlite3.
-set -uo pipefail
-
-bin=${CRUX_BIN:?set CRUX_BIN to the folder of the programs}
-if [ ! -x "$bin/crux-validate" ]; then
-    echo "0 passed, 0 failed"
-    exit 0
-fi
-passed=0
-failed=0
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 2
-
-result() {
-    if [ "$2" = 0 ]; then
-        passed=$((passed + 1))
-        echo "ok   $1"
-    else
-        failed=$((failed + 1))
-        echo "FAIL $1"
-    fi
-}
+# shellcheck source=test/cli/common.sh
+. "$(dirname "$0")/common.sh"
+programs
+only_with crux-validate
+limit=60
 
 # check NAME OPTIONS...: into NAME.out, NAME.err and NAME.rc.
 check() {
@@ -38,16 +21,8 @@ check() {
     echo $rc > "$name.rc"
 }
 
-# refused NAME PART OPTIONS...: one line on stderr with the part, nothing on stdout.
-refused() {
-    local name=$1 part=$2 rc
-    shift 2
-    check refused "$@"
-    rc=$(cat refused.rc)
-    [ "$rc" -ne 0 ] && [ "$rc" -lt 124 ] && [ ! -s refused.out ] && [ "$(wc -l < refused.err)" = 1 ] &&
-        grep -qF -- "$part" refused.err
-    result "$name" $?
-}
+# refused NAME PART OPTIONS...
+refused() { must_fail "$1" any "$2" "$bin/crux-validate" "${@:3}"; }
 
 dump() { sqlite3 "$1" .dump | grep -v 'INSERT INTO timing'; }
 
@@ -86,5 +61,4 @@ refused "too many levels" "--levels" --levels=6
 refused "a database nowhere" "/nowhere/x.db" --db=/nowhere/x.db
 refused "an unknown option" "--case is not known" --case=3
 
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish
