@@ -4,9 +4,10 @@
  * sections 6.3 and 6.4; doc/trace-command.md): tables, a database, pictures. Interrupted it keeps
  * what is finished; --resume goes on.
  *
- * Place: tools. Depends on libcrux, POSIX (signals). trace-options.c reads the command line,
- * trace-input.c the trace, trace-plan.c says what to run, trace-run.c runs it, trace-table.c and
- * trace-paper.c print, trace-picture.c draws.
+ * Place: tools. Depends on libcrux, POSIX (signals). trace-options.c and
+ * trace-form.c read the command line, trace-input.c the trace, trace-plan.c says what to run,
+ * trace-store.c begins the database, trace-run.c runs, trace-table.c and trace-paper.c print,
+ * trace-picture.c draws.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -49,33 +50,6 @@ static enum crux_status check_db(struct trace_options *o, struct crux_error *err
 	return CRUX_OK;
 }
 
-static enum crux_status open_db(const struct trace_options *o, const struct trace_input *in,
-				struct trace_runs *runs, struct crux_error *err)
-{
-	const struct crux_store_trace_study study = {
-		.source = o->folder,
-		.digest = in->digest,
-		.seed = o->seed,
-		.payload_bytes = (uint32_t)o->payload,
-		.jobs = in->jobs,
-		.work = o->run.work,
-		.ring = o->run.ring,
-		.tick_ps = o->run.tick_ps,
-		.patience = o->run.patience,
-		.bin_s = o->run.bin_s,
-		.fairness = o->run.plan.fairness,
-		.planned_runs = runs->n,
-	};
-	enum crux_status status =
-		crux_store_trace_open(o->db, &study, o->resume, &runs->store, err);
-
-	if (!status)
-		status = crux_store_trace_input(runs->store, &study, in->assumptions.text, err);
-	for (uint32_t c = 0; !status && c < in->n_clusters; c++)
-		status = crux_store_trace_topology(runs->store, in->clusters[c], err);
-	return status;
-}
-
 static void tell_stopped(const struct trace_options *o, const struct trace_runs *runs)
 {
 	const char *name = trace_stopped == SIGINT ? "SIGINT" : "SIGTERM";
@@ -92,7 +66,7 @@ static void tell_stopped(const struct trace_options *o, const struct trace_runs 
 			name, runs->n_rows, runs->n);
 }
 
-static enum crux_status run(const struct trace_options *o, const struct trace_input *in,
+static enum crux_status run(struct trace_options *o, struct trace_input *in,
 			    struct trace_runs *runs, struct crux_error *err)
 {
 	enum crux_status status = trace_plan(o, in, runs, err), closed;
@@ -106,7 +80,7 @@ static enum crux_status run(const struct trace_options *o, const struct trace_in
 	fflush(stdout);
 	listen(stop);
 	if (o->db)
-		status = open_db(o, in, runs, err);
+		status = trace_store_open(o, in, runs, err);
 	if (!status)
 		status = trace_run(o, in, runs, err);
 	closed = crux_store_close(runs->store, status ? NULL : err);

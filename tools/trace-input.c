@@ -9,6 +9,7 @@
 #include "trace-tool.h"
 
 #include "crux-presets.h"
+#include "crux-trace-other.h"
 
 #include <errno.h>
 #include <math.h>
@@ -47,24 +48,42 @@ static enum crux_status add_file(const char *path, uint64_t *digest, struct crux
 	return CRUX_OK;
 }
 
-static enum crux_status read_trace(const struct trace_options *o, struct trace_input *in,
-				   struct crux_error *err)
+/* With the placement on its own topology, whose network need not be one that is run on. */
+static enum crux_status read_lingjun(const struct trace_options *o, struct trace_input *in,
+				     struct crux_error *err)
 {
-	struct crux_trace_options read = {
-		.job_csv = o->paths[0], .worker_csv = o->paths[1], .replay = true};
+	struct crux_trace_options read = {.job_csv = o->paths[TRACE_JOB_CSV],
+					  .worker_csv = o->paths[TRACE_WORKER_CSV],
+					  .replay = true};
 	struct crux_text notes = {NULL, 0, 0};
-	enum crux_status status = CRUX_OK;
+	enum crux_status status = crux_preset_build(o->own_topology, &in->placed_on, &notes, err);
 
-	in->digest = UINT64_C(0xcbf29ce484222325);
-	for (int f = 0; !status && f < 3; f++)
-		status = add_file(o->paths[f], &in->digest, err);
-	if (!status)
-		status = crux_preset_build(o->own_topology, &in->placed_on, &notes, err);
-	crux_free(notes.text); /* of its network, which need not be one that is run on */
+	crux_free(notes.text);
 	if (status)
 		return status;
 	read.topo = in->placed_on;
 	return crux_trace_read(&read, &in->trace, &in->summary, err);
+}
+
+/* Without a topology: a job that a cluster cannot hold is refused, as of any trace. */
+static enum crux_status read_trace(const struct trace_options *o, struct trace_input *in,
+				   struct crux_error *err)
+{
+	enum crux_status status = CRUX_OK;
+
+	in->digest = UINT64_C(0xcbf29ce484222325);
+	for (int f = 0; !status && f < TRACE_FILES; f++)
+		if (o->paths[f])
+			status = add_file(o->paths[f], &in->digest, err);
+	if (status)
+		return status;
+	if (o->form == TRACE_PHILLY)
+		return crux_trace_philly_read(o->paths[TRACE_JOB_CSV], NULL, &in->trace,
+					      &in->summary, err);
+	if (o->form == TRACE_PAI)
+		return crux_trace_pai_read(o->paths[TRACE_JOB_CSV], o->paths[TRACE_TASK_CSV], NULL,
+					   &in->trace, &in->summary, err);
+	return read_lingjun(o, in, err);
 }
 
 /* What an iteration of every model that occurs is taken to be. */
@@ -111,10 +130,15 @@ static enum crux_status assume_cluster(struct trace_input *in, const struct crux
 	return status;
 }
 
-static enum crux_status assume(struct trace_input *in, struct crux_error *err)
+static enum crux_status assume(const struct trace_options *o, struct trace_input *in,
+			       struct crux_error *err)
 {
 	enum crux_status status = crux_trace_assume(in->trace, &in->assumptions, err);
 
+	if (!status && o->form != TRACE_LINGJUN)
+		status = crux_text_add(&in->assumptions, err,
+				       "placement: the trace has none; a job scheduler gives the "
+				       "GPUs (packed, unless others are asked for)\n");
 	if (!status)
 		status = assume_models(in, err);
 	for (uint32_t c = 0; !status && c < in->n_clusters; c++)
@@ -142,7 +166,7 @@ enum crux_status trace_input_read(const struct trace_options *o, struct trace_in
 	if (!status)
 		status = crux_tracelab_jobs_make(in->trace, (double)in->clusters[0]->nic_bps, &jobs,
 						 &in->jobs, err);
-	return status ? status : assume(in, err);
+	return status ? status : assume(o, in, err);
 }
 
 void trace_input_print(const struct trace_options *o, const struct trace_input *in)

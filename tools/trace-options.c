@@ -70,8 +70,8 @@ static enum crux_status take_levels(struct trace_options *o, const char *value,
 	return status;
 }
 
-static enum crux_status take_topology(struct trace_options *o, const char *value,
-				      struct crux_error *err)
+enum crux_status trace_take_topology(struct trace_options *o, const char *value,
+				     struct crux_error *err)
 {
 	struct crux_store_trace_row row;
 
@@ -152,16 +152,12 @@ static enum crux_status take_number(struct trace_options *o, const char *name, c
 static enum crux_status take(struct trace_options *o, const char *name, const char *value,
 			     struct crux_error *err)
 {
-	static const char *const files[] = {"--job-csv", "--worker-csv", "--topo-csv"};
-
 	if (!*value)
 		return crux_fail(err, CRUX_INVALID, "%s: its value is empty", name);
-	for (int f = 0; f < 3; f++) {
-		if (!strcmp(name, files[f])) {
-			o->csv[f] = value;
-			return CRUX_OK;
-		}
-	}
+	if (trace_form_take(o, name, value))
+		return CRUX_OK;
+	if (!strcmp(name, "--format"))
+		return trace_form_find(value, &o->form, err);
 	if (!strcmp(name, "--trace")) {
 		o->folder = value;
 		return CRUX_OK;
@@ -172,7 +168,7 @@ static enum crux_status take(struct trace_options *o, const char *name, const ch
 		return CRUX_OK;
 	}
 	if (!strcmp(name, "--topology"))
-		return take_topology(o, value, err);
+		return trace_take_topology(o, value, err);
 	if (!strcmp(name, "--scheduler"))
 		return take_list(name, value, &o->schedulers, err);
 	if (!strcmp(name, "--policies"))
@@ -296,10 +292,16 @@ static enum crux_status check_schedulers(struct trace_options *o, struct crux_er
 	for (uint32_t s = 0; s < n; s++)
 		add_word(known, sizeof(known), crux_jobsched_name(list[s]));
 	if (!asked->n)
-		asked->words[asked->n++] = "recorded";
+		asked->words[asked->n++] = o->form == TRACE_LINGJUN ? "recorded" : "packed";
 	for (uint32_t s = 0; s < asked->n; s++) {
 		if (!strcmp(asked->words[s], "recorded")) {
 			o->recorded = true;
+			if (o->form != TRACE_LINGJUN)
+				return crux_fail(
+					err, CRUX_INVALID,
+					"--scheduler=recorded: not with --format=%s, which "
+					"has no placement",
+					trace_form_name(o->form));
 			if (o->run.work == CRUX_TRACELAB_ITERATIONS)
 				return crux_fail(err, CRUX_INVALID,
 						 "--work=iterations: not with the recorded "
@@ -321,37 +323,6 @@ static enum crux_status check_schedulers(struct trace_options *o, struct crux_er
 }
 
 /* ---- the whole */
-
-static enum crux_status find_files(struct trace_options *o, struct crux_error *err)
-{
-	static const char *const names[] = {"job.csv", "worker.csv", "topo.csv"};
-	static const char *const options[] = {"--job-csv", "--worker-csv", "--topo-csv"};
-
-	for (int f = 0; f < 3; f++) {
-		size_t bytes;
-
-		if (!o->csv[f] && !o->folder)
-			return crux_fail(err, CRUX_INVALID,
-					 "--trace=FOLDER is missing, or %s=FILE beside the other "
-					 "two files",
-					 options[f]);
-		bytes = strlen(o->csv[f] ? o->csv[f] : o->folder) + strlen(names[f]) + 2;
-		o->paths[f] = crux_array(bytes, 1);
-		if (!o->paths[f])
-			return crux_fail(err, CRUX_NOMEM, "out of memory");
-		if (o->csv[f])
-			snprintf(o->paths[f], bytes, "%s", o->csv[f]);
-		else
-			snprintf(o->paths[f], bytes, "%s/%s", o->folder, names[f]);
-	}
-	if (!o->folder) /* what the database calls the trace */
-		o->folder = o->csv[0];
-	o->own_topology = crux_array(strlen(o->paths[2]) + 16, 1);
-	if (!o->own_topology)
-		return crux_fail(err, CRUX_NOMEM, "out of memory");
-	snprintf(o->own_topology, strlen(o->paths[2]) + 16, "lingjun:%s", o->paths[2]);
-	return o->n_topologies ? CRUX_OK : take_topology(o, o->own_topology, err);
-}
 
 enum crux_status trace_options_parse(int argc, char **argv, struct trace_options *o,
 				     struct crux_error *err)
@@ -375,14 +346,14 @@ enum crux_status trace_options_parse(int argc, char **argv, struct trace_options
 	if (!status && o->resume && !o->db)
 		status = crux_fail(err, CRUX_INVALID, "--resume: there is no database (--db=none)");
 	if (!status)
-		status = find_files(o, err);
+		status = trace_form_files(o, err);
 	o->run.plan.seed = o->run.jobsched.seed = o->seed;
 	return status;
 }
 
 void trace_options_clear(struct trace_options *o)
 {
-	for (int f = 0; f < 3; f++)
+	for (int f = 0; f < TRACE_FILES; f++)
 		crux_free(o->paths[f]);
 	crux_free(o->own_topology);
 	crux_free(o->schedulers.text);

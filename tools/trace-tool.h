@@ -15,6 +15,10 @@
 
 #define TRACE_LIST_MAX 64
 
+/** Forms of traces: doc/traces.md. */
+enum trace_form { TRACE_LINGJUN, TRACE_PHILLY, TRACE_PAI };
+enum trace_file { TRACE_JOB_CSV, TRACE_WORKER_CSV, TRACE_TOPO_CSV, TRACE_TASK_CSV, TRACE_FILES };
+
 /** A list of words, as an option gives it. */
 struct trace_list {
 	char *text; /**< owned; the words lie in it */
@@ -24,9 +28,11 @@ struct trace_list {
 
 /** The command line. */
 struct trace_options {
-	const char *folder, *csv[3]; /**< job, worker, topo; NULL: of the folder */
-	char *paths[3];		     /**< of the three, owned */
-	char *own_topology;	     /**< lingjun:..., owned */
+	enum trace_form form;
+	const char *folder;	      /**< or the file of jobs: what the database calls the trace */
+	const char *csv[TRACE_FILES]; /**< as given; NULL: of the folder, or not of that form */
+	char *paths[TRACE_FILES];     /**< owned; NULL: not of that form */
+	char *own_topology;	      /**< lingjun:..., owned; NULL: the form has none */
 	const char *topologies[TRACE_LIST_MAX];
 	uint32_t n_topologies;
 	struct trace_list schedulers, policies;
@@ -43,6 +49,15 @@ struct trace_options {
 enum crux_status trace_options_parse(int argc, char **argv, struct trace_options *o,
 				     struct crux_error *err);
 void trace_options_clear(struct trace_options *o);
+enum crux_status trace_take_topology(struct trace_options *o, const char *value,
+				     struct crux_error *err);
+/** trace-form.c: forms of traces, their files. */
+enum crux_status trace_form_find(const char *name, enum trace_form *out, struct crux_error *err);
+const char *trace_form_name(enum trace_form form);
+/** Is @p name one that names a file? Then @p value is taken. */
+bool trace_form_take(struct trace_options *o, const char *name, const char *value);
+/** Fills paths, own_topology, and the default of topologies; refuses files that the form lacks. */
+enum crux_status trace_form_files(struct trace_options *o, struct crux_error *err);
 /** trace-help.c */
 void trace_usage(void);
 
@@ -90,6 +105,11 @@ void trace_plan_clear(struct trace_runs *runs);
 /** One run's options. */
 struct crux_tracelab_options trace_run_options(const struct trace_options *o,
 					       const struct trace_planned *planned);
+
+/** trace-store.c: the database, begun or taken up: runs->store. A topology of the trace's own gets
+ * the name that it has there. */
+enum crux_status trace_store_open(struct trace_options *o, struct trace_input *in,
+				  struct trace_runs *runs, struct crux_error *err);
 
 /** trace-run.c: what is left to run; then runs->rows and risks are of all. CRUX_STALLED and
  * trace_stopped: a signal came. */

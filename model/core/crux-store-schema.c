@@ -164,7 +164,8 @@ const char store_schema[] =
 	/* A trace under topologies, job schedulers and policies; every run also has its row in run.
 	 */
 	"CREATE TABLE trace("
-	" id INTEGER PRIMARY KEY CHECK(id = 1), source TEXT NOT NULL, digest TEXT NOT NULL,"
+	" id INTEGER PRIMARY KEY CHECK(id = 1), source TEXT NOT NULL, own_topology TEXT NOT NULL,"
+	" format TEXT NOT NULL, digest TEXT NOT NULL,"
 	" seed TEXT NOT NULL, payload_bytes INTEGER NOT NULL, from_s REAL NOT NULL,"
 	" length_s REAL NOT NULL, bytes_factor REAL NOT NULL, compute_factor REAL NOT NULL,"
 	" work TEXT NOT NULL, ring TEXT NOT NULL, tick_ps INTEGER NOT NULL, patience INTEGER NOT "

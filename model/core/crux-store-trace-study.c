@@ -18,7 +18,8 @@
 
 /* ---- values with their names: written once, compared when a study is taken up again */
 
-enum field_kind { FIELD_TEXT, FIELD_WHOLE, FIELD_REAL };
+/* FIELD_SPELLING: text that stays as it was first written, whatever is asked for. */
+enum field_kind { FIELD_TEXT, FIELD_SPELLING, FIELD_WHOLE, FIELD_REAL };
 
 struct field {
 	const char *name;
@@ -32,6 +33,10 @@ struct field {
 	{                                                                                          \
 		name, FIELD_TEXT, value, 0, 0                                                      \
 	}
+#define SPELLING(name, value)                                                                      \
+	{                                                                                          \
+		name, FIELD_SPELLING, value, 0, 0                                                  \
+	}
 #define WHOLE(name, value)                                                                         \
 	{                                                                                          \
 		name, FIELD_WHOLE, NULL, (int64_t)(value), 0                                       \
@@ -43,7 +48,7 @@ struct field {
 
 static void put_field(struct store_row *row, const struct field *field)
 {
-	if (field->kind == FIELD_TEXT)
+	if (field->kind == FIELD_TEXT || field->kind == FIELD_SPELLING)
 		store_put_text(row, field->text, -1);
 	else if (field->kind == FIELD_WHOLE)
 		store_put_int(row, field->whole);
@@ -66,6 +71,8 @@ static enum crux_status same(struct crux_store *store, sqlite3_stmt *stmt, int c
 	const char *text = (const char *)sqlite3_column_text(stmt, column);
 	char there[80], asked[80];
 
+	if (field->kind == FIELD_SPELLING)
+		return CRUX_OK;
 	if (field->kind == FIELD_TEXT) {
 		if (text && !strcmp(text, field->text))
 			return CRUX_OK;
@@ -92,7 +99,7 @@ static enum crux_status same(struct crux_store *store, sqlite3_stmt *stmt, int c
 			 whose, field->name, there, asked);
 }
 
-#define STUDY_FIELDS 16
+#define STUDY_FIELDS 18
 
 struct study_fields {
 	struct field fields[STUDY_FIELDS];
@@ -103,7 +110,9 @@ static void study_fields(const struct crux_store_trace_study *study, struct stud
 {
 	const struct crux_tracelab_jobs *jobs = study->jobs;
 	const struct field fields[STUDY_FIELDS] = {
-		TEXT("source", study->source),
+		SPELLING("source", study->source),
+		SPELLING("own_topology", study->own_topology),
+		TEXT("format", study->format),
 		TEXT("digest", out->digest),
 		TEXT("seed", out->seed),
 		WHOLE("payload_bytes", study->payload_bytes),
@@ -250,6 +259,20 @@ enum crux_status crux_store_trace_open(const char *path, const struct crux_store
 	}
 	*out = store;
 	return CRUX_OK;
+}
+
+enum crux_status crux_store_trace_own(struct crux_store *store, char *out, size_t size,
+				      struct crux_error *err)
+{
+	struct store_row row = store_row_of(store, S_TRACE_OWN);
+	bool more = false;
+	enum crux_status status = store_row_next(store, &row, &more, err);
+
+	if (!status)
+		snprintf(out, size, "%s",
+			 more ? (const char *)sqlite3_column_text(row.stmt, 0) : "");
+	sqlite3_reset(row.stmt);
+	return status;
 }
 
 /* ---- input */

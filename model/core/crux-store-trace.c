@@ -344,6 +344,13 @@ enum crux_status crux_store_trace_open(const char *path, const struct crux_store
 	return status ? status : store_absent(err);
 }
 
+enum crux_status crux_store_trace_own(struct crux_store *store, char *out, size_t size,
+				      struct crux_error *err)
+{
+	(void)store, (void)out, (void)size;
+	return store_absent(err);
+}
+
 enum crux_status crux_store_trace_input(struct crux_store *store,
 					const struct crux_store_trace_study *study,
 					const char *assumptions, struct crux_error *err)

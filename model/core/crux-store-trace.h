@@ -22,11 +22,15 @@
 extern "C" {
 #endif
 
-/** What all runs share (table trace, one row); also what a resumed study must have in common. */
+/** What all runs share (table trace, one row); also what a resumed study must have in common, but
+ * for names, as a file may be called by many: source and own_topology stay as first written. */
 struct crux_store_trace_study {
-	const char *source; /**< folder, as given */
-	uint64_t digest;    /**< of the bytes of its files */
-	uint64_t seed;	    /**< of ECMP's ports, sampled orders, random placement */
+	const char *source;	  /**< folder or file, as given */
+	const char *own_topology; /**< description of the trace's own, which is in the digest;
+				     "": none */
+	const char *format;	  /**< of the files: "lingjun", "philly", "pai" */
+	uint64_t digest;	  /**< of the bytes of its files */
+	uint64_t seed;		  /**< of ECMP's ports, sampled orders, random placement */
 	uint32_t payload_bytes;
 	const struct crux_tracelab_jobs *jobs;
 	enum crux_tracelab_work work;
@@ -53,6 +57,9 @@ struct crux_store_trace_setting {
 enum crux_status crux_store_trace_open(const char *path, const struct crux_store_trace_study *study,
 				       bool resume, struct crux_store **out,
 				       struct crux_error *err);
+/** own_topology as the database has it. */
+enum crux_status crux_store_trace_own(struct crux_store *store, char *out, size_t size,
+				      struct crux_error *err);
 /**
  * Tables trace_file, trace_dropped (reasons), trace_input (jobs, by crux_tracelab_jobs), assumption
  * lines. Nothing is done in a study that has them.

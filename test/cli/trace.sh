@@ -88,6 +88,63 @@ result 'no iteration ends: no slowdown is told' $?
 trace --trace=hand --db=none --scheduler=packed --work=iterations --policies=ecmp --check && grep -q 'wait h' out.txt
 result 'iterations, with every event checked' $?
 
+# ------------------------------------------------------------------ other forms
+# 40 jobs a form, of 1 to 32 GPUs, half an hour to three: times and sizes by a generator of our own. Philly: one
+# has no end, one no GPUs; PAI: a job of two tasks of half a GPU each, so of 20 + 20 GPUs, and a job without tasks.
+awk 'function draw(n) { x = x * 16807 % 2147483647; return int(x / 2147483647 * n) }
+function date(s) { return sprintf("2017-10-%02d %02d:%02d:%02d", 7 + s / 86400, s / 3600 % 24, s / 60 % 60, s % 60) }
+BEGIN {
+    x = 7; print "jobid,status,submitted_time,start_time,end_time,gpus" > "philly.csv"
+    for (j = 0; j < 40; j++) {
+        at += draw(600); run = at + draw(60); end = run + 1800 + draw(9000); gpus = 2 ^ draw(6)
+        print "app_" j ",Pass," date(at) "," date(run) "," (j == 5 ? "None" : date(end)) "," (j == 6 ? "" : gpus) > "philly.csv"
+        print "job" j ",i" j ",u,Terminated," at ".0," end ".0" > "pai-job.csv"
+        tasks = j == 3 ? 2 : j != 4
+        for (t = 0; t < tasks; t++)
+            print "job" j ",worker" t "," (j == 3 ? 40 : gpus) ",Terminated," run "," end ",600,29," (j == 3 ? 50 : 100) ",V100" > "pai-task.csv"
+    }
+}'
+other=('--topology=clos:tors=4,hosts=4' '--policies=ecmp,crux')
+philly=(--format=philly --job-csv=philly.csv "${other[@]}")
+pai=(--format=pai --job-csv=pai-job.csv --task-csv=pai-task.csv "${other[@]}")
+trace "${philly[@]}" --db=philly.db && grep -q "^Philly's form" out.txt && grep -q 'job.csv: 40 rows: 39 kept, 1 dropped' out.txt &&
+    grep -q 'placement: the trace has none; a job scheduler gives the GPUs' out.txt && grep -q '^clos:tors=4,hosts=4, packed, 8 levels' out.txt
+result 'a trace of Philly'"'"'s form, packed' $?
+# Every job runs for as long as it did: the sum of gpus x (end - start) of the rows, the row without an end to the last.
+want=$(awk -F, 'function s(d) { split(d, p, /[- :]/); return ((p[3] * 24 + p[4]) * 60 + p[5]) * 60 + p[6] }
+    NR > 1 { if ($5 != "None" && s($5) > last) last = s($5); if ($6) { run[NR] = s($4); end[NR] = $5 == "None" ? 0 : s($5); gpus[NR] = $6 } }
+    END { for (n in gpus) sum += gpus[n] * ((end[n] ? end[n] : last) - run[n]); print sum }' philly.csv)
+[ "$(ask philly.db 'SELECT DISTINCT cast(held_gpu_s AS INTEGER) FROM trace_run')" = "$want" ] &&
+    [ "$(ask philly.db 'SELECT format, source, own_topology, finished FROM trace')" = 'philly|philly.csv||1' ]
+result 'held for the recorded times, and stored' $?
+[ "$(ask philly.db "SELECT jobs = 39, any_jobs >= risky_jobs FROM trace_risk")" = '1|1' ] &&
+    [ "$(ask philly.db "SELECT group_concat(file || rows || '-' || kept, ' ') FROM trace_file")" = 'job.csv40-39 worker.csv40-39' ]
+result 'with its risk and its rows' $?
+trace "${pai[@]}" --db=pai.db --scheduler=hived,muri --work=iterations && grep -q 'job.csv: 40 rows: 39 kept, 1 dropped' out.txt &&
+    [ "$(ask pai.db "SELECT gpus FROM trace_input WHERE name = 'job3'")" = 40 ] && [ "$(ask pai.db 'SELECT count(*) FROM trace_run')" = 4 ]
+result 'a trace of PAI'"'"'s form, under two job schedulers' $?
+cp pai.db pai2.db
+trace "${pai[@]}" --db=pai.db --scheduler=hived,muri --work=iterations --resume && grep -q '^4 of 4 runs are there' err.txt && same pai.db pai2.db
+result 'which is complete' $?
+echo 'late,worker,1,Terminated,1,2,600,29,100,V100' >> pai-task.csv
+refused 'resuming with another table of tasks' 11 'digest' "${pai[@]}" --db=pai.db --scheduler=hived,muri --work=iterations --resume
+if /usr/bin/python3 -c 'import matplotlib' 2> /dev/null; then
+    /usr/bin/python3 "$root/tools/crux-plot-trace.py" philly.db --out=philly > out.txt 2> err.txt &&
+        [ "$(find . -maxdepth 1 -name 'philly-*.png' | sort | xargs)" = './philly-fairness.png ./philly-fig23.png ./philly-fig24.png ./philly-fig25.png ./philly-fig4.png ./philly-fig5.png ./philly-fig6.png' ]
+    result 'its pictures' $?
+fi
+refused 'unknown form' 13 'no form of traces helios; there are: lingjun, philly, pai' "${philly[@]:1}" --format=helios --db=none
+refused 'a form without a topology of its own' 11 '--topology is missing: --format=philly' --format=philly --job-csv=philly.csv --db=none
+refused 'a form without a placement' 11 '--scheduler=recorded: not with --format=philly' "${philly[@]}" --db=none --scheduler=packed,recorded
+refused 'a form without workers' 11 '--worker-csv: not with --format=philly, which reads --job-csv' "${philly[@]}" --db=none --worker-csv=hand/worker.csv
+refused 'a form without topo.csv' 11 '--topo-csv: not with --format=pai' "${pai[@]}" --db=none --topo-csv=hand/topo.csv
+refused 'a form without tasks' 11 '--task-csv: not with --format=lingjun' --trace=hand --db=none --task-csv=pai-task.csv
+refused 'PAI without tasks' 11 '--task-csv=FILE is missing: --format=pai' --format=pai --job-csv=pai-job.csv "${other[@]}" --db=none
+refused 'Philly without jobs' 11 '--job-csv=FILE is missing: --format=philly' --format=philly "${other[@]}" --db=none
+refused 'a folder of another form' 11 'a folder is of --format=lingjun' --format=philly --trace=hand "${other[@]}" --db=none
+refused 'Philly'"'"'s rows as PAI'"'"'s' 11 'none of the 41 jobs is left' "${pai[@]:2}" --format=pai --job-csv=philly.csv --db=none
+refused 'a job larger than the cluster, of another form' 19 'needs 32 GPUs' --format=philly --job-csv=philly.csv --topology=clos:tors=1,hosts=2 --db=none
+
 # ------------------------------------------------------------------ options
 h=(--trace=hand --db=none)
 refused 'no trace' 11 '--trace=FOLDER is missing'
@@ -221,6 +278,17 @@ stopped() {
 stopped INT 130
 stopped TERM 143
 stopped KILL 137
+# By another name of the folder: the runs that are missing are of the topology's first name.
+trace --trace=small --hours=6 --policies=ecmp,crux --db=f.db
+cp f.db g.db
+ask g.db 'PRAGMA foreign_keys = ON; UPDATE trace SET finished = 0; DELETE FROM timing WHERE run = 2; DELETE FROM trace_job WHERE run = 2;
+    DELETE FROM trace_sort WHERE run = 2; DELETE FROM trace_bin WHERE run = 2; DELETE FROM trace_level WHERE run = 2; DELETE FROM trace_run WHERE run = 2;
+    DELETE FROM run WHERE run = 2' > /dev/null
+trace --trace="$PWD/./small//" --hours=6 --policies=ecmp,crux --db=g.db --resume && grep -q '^1 of 2 runs are there' err.txt && same f.db g.db
+result 'resumed by another name of the folder' $?
+trace --trace=small/ --hours=6 --policies=ecmp,crux --db=h.db && [ "$(ask h.db 'SELECT own_topology FROM trace')" = lingjun:small/topo.csv ]
+result 'a slash behind the folder is none of the name' $?
+refused 'resuming on another topology' 11 'run 1 of the database is lingjun:small/topo.csv' --trace=small --hours=6 --policies=ecmp,crux --db=f.db --resume --topology=paper-clos --scheduler=recorded
 trace "${s[@]}" --db=d.db --resume && grep -q '^12 of 12 runs are there' err.txt && same a.db d.db
 result 'resumed when all is there' $?
 trace "${s[@]}" --db=e.db --resume && same a.db e.db

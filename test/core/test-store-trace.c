@@ -88,6 +88,8 @@ static void make_study(void)
 					  .length_s = 7200,
 					  .gpus = 32};
 	study = (struct crux_store_trace_study){.source = "out/trace",
+						.own_topology = "lingjun:out/trace/topo.csv",
+						.format = "lingjun",
 						.digest = UINT64_C(0xfedcba9876543210),
 						.seed = UINT64_MAX,
 						.payload_bytes = 4096,
@@ -293,10 +295,13 @@ static void the_study_reaches_its_columns(void)
 	CHECK_STR(query("PRAGMA integrity_check"), "ok");
 	CHECK_STR(query("SELECT count(*) FROM pragma_foreign_key_check"), "0");
 	CHECK_STR(query("SELECT "
-			"id||'|'||source||'|'||digest||'|'||seed||'|'||payload_bytes||'|'||from_s||"
+			"id||'|'||source||'|'||own_topology||'|'||format||'|'||digest||'|'||seed||'"
+			"|'||payload_bytes||'|'||from_s||"
 			"'|'||"
 			" length_s||'|'||bytes_factor||'|'||compute_factor FROM trace"),
-		  "1|out/trace|fedcba9876543210|18446744073709551615|4096|3600.0|7200.0|2.0|0.1");
+		  "1|out/trace|lingjun:out/trace/"
+		  "topo.csv|lingjun|fedcba9876543210|18446744073709551615|4096|3600.0|7200.0|2.0|0."
+		  "1");
 	CHECK_STR(query("SELECT "
 			"work||'|'||ring||'|'||tick_ps||'|'||patience||'|'||bin_s||'|'||fairness||'"
 			"|'||jobs||'"
@@ -612,8 +617,8 @@ static void refused(const char *part)
 static void another_study_is_refused(void)
 {
 	write_whole(path);
-	study.source = "elsewhere";
-	refused("source is \"out/trace\" there, \"elsewhere\" is asked for");
+	study.format = "philly";
+	refused("format is \"lingjun\" there, \"philly\" is asked for");
 	study.digest++;
 	refused("digest is \"fedcba9876543210\" there, \"fedcba9876543211\" is asked for");
 	study.seed = 2;
@@ -648,6 +653,25 @@ static void another_study_is_refused(void)
 	refused("job 1: nominal_s is 0.1 there, 0.2 is asked for");
 	lab_jobs[2].name = "four";
 	refused("job 2: name is \"three\" there, \"four\" is asked for");
+	unlink(path);
+}
+
+/* Names of the same files are no difference, and stay as they were. */
+static void names_stay(void)
+{
+	struct crux_store *store = NULL;
+	struct crux_error err = {0};
+	char own[64] = "";
+
+	write_whole(path);
+	study.source = "/home/out/trace/";
+	study.own_topology = "lingjun:/home/out/trace/topo.csv";
+	CHECK_U64(crux_store_trace_open(path, &study, true, &store, &err), CRUX_OK);
+	CHECK_U64(crux_store_trace_own(store, own, sizeof(own), &err), CRUX_OK);
+	CHECK_STR(own, "lingjun:out/trace/topo.csv");
+	CHECK_U64(crux_store_close(store, &err), CRUX_OK);
+	CHECK_STR(query("SELECT source FROM trace"), "out/trace");
+	make_study();
 	unlink(path);
 }
 
@@ -743,6 +767,7 @@ int main(void)
 	RUN(resumed_is_uninterrupted);
 	RUN(killed_anywhere);
 	RUN(another_study_is_refused);
+	RUN(names_stay);
 	RUN(another_database_is_refused);
 	RUN(wrong_rows_are_refused);
 	RUN(memory_runs_out);
@@ -757,6 +782,7 @@ static void absence_is_said(void)
 
 	CHECK_U64(crux_store_trace_open("/tmp/crux-none.db", NULL, true, &store, &err), CRUX_STORE);
 	CHECK_HAS(err.text, "no SQLite");
+	CHECK_U64(crux_store_trace_own(NULL, NULL, 0, NULL), CRUX_STORE);
 	CHECK_U64(crux_store_trace_input(NULL, NULL, NULL, NULL), CRUX_STORE);
 	CHECK_U64(crux_store_trace_topology(NULL, NULL, NULL), CRUX_STORE);
 	CHECK_U64(crux_store_trace_has(NULL, NULL, NULL, NULL), CRUX_STORE);
