@@ -95,33 +95,6 @@ static void tell_end(struct show *show, double utilisation)
 		wall_s() - show->run_begun);
 }
 
-/* Rows that the command would not make: of a study with other topologies, schedulers, ... */
-static enum crux_status check_rows(const struct trace_runs *runs, struct crux_error *err)
-{
-	for (size_t i = 0; i < runs->n_rows; i++) {
-		const struct crux_store_trace_row *row = &runs->rows[i];
-
-		if (i >= runs->n || strcmp(row->topology, runs->planned[i].setting.topology) ||
-		    strcmp(row->scheduler, runs->planned[i].setting.scheduler) ||
-		    strcmp(row->policy, runs->planned[i].setting.policy) ||
-		    row->levels != runs->planned[i].setting.levels)
-			return crux_fail(err, CRUX_INVALID,
-					 "--resume: run %zu of the database is %.200s, %s, %s, "
-					 "K = %u, which is not this command's; give the options "
-					 "that it was begun with",
-					 i + 1, row->topology, row->scheduler, row->policy,
-					 row->levels);
-	}
-	return CRUX_OK;
-}
-
-static enum crux_status read_rows(struct trace_runs *runs, struct crux_error *err)
-{
-	crux_free(runs->rows);
-	runs->rows = NULL;
-	return crux_store_trace_rows(runs->store, &runs->rows, &runs->n_rows, err);
-}
-
 static enum crux_status keep_row(struct trace_runs *runs, const struct trace_input *in,
 				 const struct trace_planned *planned,
 				 const struct crux_tracelab_result *result, struct crux_error *err)
@@ -188,13 +161,11 @@ static enum crux_status run_one(const struct trace_options *o, const struct trac
 	return status;
 }
 
-/* What is there already. */
-static enum crux_status find_kept(struct trace_runs *runs, struct crux_error *err)
+/* Of the runs that are there already. */
+static enum crux_status find_risks(struct trace_runs *runs, struct crux_error *err)
 {
-	enum crux_status status = read_rows(runs, err);
+	enum crux_status status = CRUX_OK;
 
-	if (!status)
-		status = check_rows(runs, err);
 	for (uint32_t r = 0; !status && r < runs->n; r++)
 		if (runs->planned[r].first)
 			status = crux_store_trace_get_risk(
@@ -213,7 +184,7 @@ enum crux_status trace_run(const struct trace_options *o, const struct trace_inp
 		.length_s = in->jobs->length_s,
 		.begun = wall_s(),
 	};
-	enum crux_status status = runs->store ? find_kept(runs, err) : CRUX_OK;
+	enum crux_status status = runs->store ? find_risks(runs, err) : CRUX_OK;
 	size_t there = runs->n_rows;
 
 	if (status)
@@ -229,5 +200,5 @@ enum crux_status trace_run(const struct trace_options *o, const struct trace_inp
 	}
 	if (!status && runs->store)
 		status = crux_store_trace_finish(runs->store, err);
-	return !status && runs->store ? read_rows(runs, err) : status;
+	return !status && runs->store ? trace_store_rows(runs, err) : status;
 }

@@ -41,6 +41,33 @@ static enum crux_status adopt(struct trace_options *o, struct trace_input *in,
 	return CRUX_OK;
 }
 
+/* Rows that the command would not make: of a study with other topologies, schedulers, ... */
+static enum crux_status check_rows(const struct trace_runs *runs, struct crux_error *err)
+{
+	for (size_t i = 0; i < runs->n_rows; i++) {
+		const struct crux_store_trace_row *row = &runs->rows[i];
+
+		if (i >= runs->n || strcmp(row->topology, runs->planned[i].setting.topology) ||
+		    strcmp(row->scheduler, runs->planned[i].setting.scheduler) ||
+		    strcmp(row->policy, runs->planned[i].setting.policy) ||
+		    row->levels != runs->planned[i].setting.levels)
+			return crux_fail(err, CRUX_INVALID,
+					 "--resume: run %zu of the database is %.200s, %s, %s, "
+					 "K = %u, which is not this command's; give the options "
+					 "that it was begun with",
+					 i + 1, row->topology, row->scheduler, row->policy,
+					 row->levels);
+	}
+	return CRUX_OK;
+}
+
+enum crux_status trace_store_rows(struct trace_runs *runs, struct crux_error *err)
+{
+	crux_free(runs->rows);
+	runs->rows = NULL;
+	return crux_store_trace_rows(runs->store, &runs->rows, &runs->n_rows, err);
+}
+
 enum crux_status trace_store_open(struct trace_options *o, struct trace_input *in,
 				  struct trace_runs *runs, struct crux_error *err)
 {
@@ -65,6 +92,11 @@ enum crux_status trace_store_open(struct trace_options *o, struct trace_input *i
 
 	if (!status)
 		status = adopt(o, in, runs, err);
+	/* Before anything is written: who asks for other runs finds the file as it was. */
+	if (!status)
+		status = trace_store_rows(runs, err);
+	if (!status)
+		status = check_rows(runs, err);
 	if (!status)
 		status = crux_store_trace_input(runs->store, &study, in->assumptions.text, err);
 	for (uint32_t c = 0; !status && c < in->n_clusters; c++)

@@ -107,9 +107,13 @@ struct crux_tracelab_options trace_run_options(const struct trace_options *o,
 					       const struct trace_planned *planned);
 
 /** trace-store.c: the database, begun or taken up: runs->store. A topology of the trace's own gets
- * the name that it has there. */
+ * the name that it has there; runs->rows is what has run. Runs that this command would not make:
+ * CRUX_INVALID. */
 enum crux_status trace_store_open(struct trace_options *o, struct trace_input *in,
 				  struct trace_runs *runs, struct crux_error *err);
+
+/** runs->rows as the database has them. */
+enum crux_status trace_store_rows(struct trace_runs *runs, struct crux_error *err);
 
 /** trace-run.c: what is left to run; then runs->rows and risks are of all. CRUX_STALLED and
  * trace_stopped: a signal came. */
