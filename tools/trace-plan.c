@@ -57,6 +57,19 @@ static enum crux_status probe(const struct trace_options *o, const struct trace_
 	return crux_fail(err, status, "%s", why.text);
 }
 
+/* A policy that enumerates, and would meet too many jobs. */
+static enum crux_status admit(const struct trace_options *o, const struct trace_input *in,
+			      const struct trace_planned *planned, struct crux_error *err)
+{
+	struct crux_tracelab_options run = trace_run_options(o, planned);
+	enum crux_status status = crux_tracelab_admit(planned->cluster, in->jobs, &run, err);
+
+	if (status)
+		crux_fail_prefix(err, "%.100s, %s, %s, K = %u: ", planned->setting.topology,
+				 run.scheduler, run.policy, run.plan.levels);
+	return status;
+}
+
 /* The first run of each topology and scheduler that is under ECMP, else its first. */
 static void mark_first(struct trace_runs *runs)
 {
@@ -105,9 +118,11 @@ enum crux_status trace_plan(const struct trace_options *o, const struct trace_in
 						.cluster = in->clusters[t],
 					};
 	mark_first(runs);
-	/* What can be refused does not depend on policy or levels. */
+	/* Most of what can be refused does not depend on policy or levels. */
 	for (uint32_t r = 0; !status && r < runs->n; r += (uint32_t)each)
 		status = probe(o, in, &runs->planned[r], err);
+	for (uint32_t r = 0; !status && r < runs->n; r++)
+		status = admit(o, in, &runs->planned[r], err);
 	return status;
 }
 

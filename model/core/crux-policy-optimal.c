@@ -36,10 +36,10 @@ struct optimum {
 	double best;
 };
 
-static enum crux_status check_size(const struct crux_problem *p, uint32_t levels,
-				   struct crux_error *err)
+static enum crux_status admit(const struct crux_problem *p, const struct crux_options *options,
+			      struct crux_error *err)
 {
-	double decisions = pow(levels, p->n_jobs);
+	double decisions = pow(options->levels, p->n_jobs);
 
 	if (p->n_jobs > CRUX_JUDGE_JOBS)
 		return crux_fail(err, CRUX_LIMIT, "%u jobs: optimal enumerates at most %d",
@@ -189,7 +189,7 @@ static enum crux_status decide(const struct crux_problem *problem,
 	enum crux_status status = crux_policy_check(problem, options, err);
 
 	if (status == CRUX_OK)
-		status = check_size(problem, options->levels, err);
+		status = admit(problem, options, err);
 	if (status == CRUX_OK)
 		status = crux_plan_create(problem, crux_policy_optimal.name, options->levels, &plan,
 					  err);
@@ -214,4 +214,5 @@ const struct crux_policy crux_policy_optimal = {
 	.name = "optimal",
 	.summary = "the most GPU utilisation, by enumeration: for small problems (section 4.4)",
 	.decide = decide,
+	.admit = admit,
 };

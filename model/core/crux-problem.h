@@ -147,6 +147,10 @@ struct crux_policy {
 	enum crux_status (*decide)(const struct crux_problem *problem,
 				   const struct crux_options *options, struct crux_plan **out,
 				   struct crux_error *err);
+	/** Of a policy that enumerates: CRUX_LIMIT where decide() would refuse the problem as too
+	 * large, found at once. NULL: there is no such limit. */
+	enum crux_status (*admit)(const struct crux_problem *problem,
+				  const struct crux_options *options, struct crux_error *err);
 };
 /** By name; CRUX_NOT_FOUND lists the names. */
 enum crux_status crux_policy_find(const char *name, const struct crux_policy **out,

@@ -183,6 +183,17 @@ enum crux_status crux_tracelab_run(struct crux_tracecluster *cluster,
 				   const struct crux_tracelab_jobs *jobs,
 				   const struct crux_tracelab_options *options,
 				   struct crux_tracelab_result **out, struct crux_error *err);
+/**
+ * Would the policy refuse some decision of such a run as too large to enumerate? CRUX_LIMIT then,
+ * with the time and the jobs; and what crux_tracelab_run() checks first. Jobs come, are placed and
+ * go as in the run, and no byte is moved, so that it costs little; where jobs hold their GPUs for
+ * their recorded time that is exact. With ITERATIONS when they end depends on the policy: nothing
+ * is foreseen.
+ */
+enum crux_status crux_tracelab_admit(struct crux_tracecluster *cluster,
+				     const struct crux_tracelab_jobs *jobs,
+				     const struct crux_tracelab_options *options,
+				     struct crux_error *err);
 void crux_tracelab_result_destroy(struct crux_tracelab_result *result);
 
 /** @name Who is at risk of contention (section 2.2, figures 4 to 6) @{ */

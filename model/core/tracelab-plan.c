@@ -289,31 +289,56 @@ static enum crux_status slowdowns(struct lab_run *r)
 	return CRUX_OK;
 }
 
+/* The problem of all jobs that run. */
+static enum crux_status gather(struct lab_run *r, struct crux_problem *out)
+{
+	uint32_t n_flows = 0;
+	enum crux_status status;
+
+	for (uint32_t i = 0; i < r->n_live; i++)
+		n_flows += r->job[r->live[i]].placed.problem.n_flows;
+	status = room(r, r->n_live, n_flows);
+	if (status != CRUX_OK)
+		return status;
+	n_flows = 0;
+	for (uint32_t i = 0; i < r->n_live; i++)
+		put(r, r->live[i], i, &n_flows);
+	*out = problem_of(r, r->n_live, n_flows);
+	return CRUX_OK;
+}
+
+enum crux_status lab_plan_admit(struct lab_run *r)
+{
+	struct crux_problem whole;
+	enum crux_status status = gather(r, &whole);
+
+	if (status != CRUX_OK)
+		return status;
+	status = r->policy->admit(&whole, &r->options->plan, r->err);
+	if (status != CRUX_OK)
+		crux_fail_prefix(r->err, "at hour %.4g %u jobs run: ", lab_now(r) / 3600,
+				 r->n_live);
+	return status;
+}
+
 enum crux_status lab_plan(struct lab_run *r)
 {
 	struct crux_problem whole;
 	const struct crux_problem *p = &whole;
 	struct crux_plan *plan = NULL;
-	uint32_t n_flows = 0;
 	enum crux_status status = CRUX_OK;
 	double begun;
 
 	if (r->options->plan.fairness > 0)
 		status = slowdowns(r);
 	begun = lab_cpu_s();
-	for (uint32_t i = 0; i < r->n_live; i++)
-		n_flows += r->job[r->live[i]].placed.problem.n_flows;
 	if (status == CRUX_OK && r->scheduler) {
 		p = crux_scheduler_problem(r->scheduler);
 		status = crux_scheduler_plan(r->scheduler, &plan, r->err);
 	} else if (status == CRUX_OK) {
-		status = room(r, r->n_live, n_flows);
+		status = gather(r, &whole);
 		if (status != CRUX_OK)
 			return status;
-		n_flows = 0;
-		for (uint32_t i = 0; i < r->n_live; i++)
-			put(r, r->live[i], i, &n_flows);
-		whole = problem_of(r, r->n_live, n_flows);
 		status = r->policy->decide(p, &r->options->plan, &plan, r->err);
 	}
 	r->decide_s += lab_cpu_s() - begun;

@@ -4,10 +4,10 @@
  *
  * Place: model/core (C11), private. Depends on tracelab-private.
  *
- * Who does what: crux-tracelab.c jobs of a trace, tracelab-run.c arrivals, starts and ends,
- * tracelab-hosts.c the recorded placement and rings, tracelab-plan.c decisions, tracelab-level.c
- * what jobs did at which level, tracelab-report.c the result, tracelab-flows.c flows of a placed
- * job, tracelab-risk.c contention.
+ * Who does what: crux-tracelab.c jobs of a trace, tracelab-run.c a run, tracelab-jobs.c
+ * arrivals, starts and ends, tracelab-hosts.c the recorded placement and rings, tracelab-plan.c
+ * decisions, tracelab-level.c what jobs did at which level, tracelab-report.c the result,
+ * tracelab-flows.c flows of a placed job, tracelab-risk.c contention.
  */
 #ifndef TRACELAB_RUN_H
 #define TRACELAB_RUN_H
@@ -72,6 +72,7 @@ struct lab_run {
 	struct lab_sample *samples;
 	size_t n_samples, cap_samples;
 	uint32_t held, running, waiting, done;
+	bool foresee; /* no byte is moved: is what the policy would decide on small enough? */
 	bool changed; /* jobs have come or gone since the last decision */
 	double slack_s;
 	/* Scratch of decisions. */
@@ -89,6 +90,12 @@ struct lab_run {
 double lab_now(const struct lab_run *r);
 double lab_cpu_s(void);
 
+/* tracelab-jobs.c: when job j comes; when the next does; all that happens now, which sets changed
+ */
+double lab_comes_s(const struct lab_run *r, uint32_t j);
+double lab_next_s(const struct lab_run *r);
+enum crux_status lab_events(struct lab_run *r, const struct crux_tracesim_change *change);
+
 /* tracelab-hosts.c: hosts of the trace, ToR by ToR, onto those of the cluster (r->host_of) */
 enum crux_status lab_map_hosts(struct lab_run *r);
 /* GPUs of job j as recorded, on the cluster; @p out: [gpus] by host, then GPU. */
@@ -104,6 +111,8 @@ enum crux_status lab_plan_start(struct lab_run *r, uint32_t j);
 enum crux_status lab_plan_forget(struct lab_run *r, uint32_t j);
 /* Decide, and carry it out. */
 enum crux_status lab_plan(struct lab_run *r);
+/* Would the policy decide? */
+enum crux_status lab_plan_admit(struct lab_run *r);
 
 /* tracelab-level.c: what job j has done at its level up to now is counted. */
 enum crux_status lab_level_count(struct lab_run *r, uint32_t j);

@@ -250,6 +250,11 @@ sed -i '$d' small/job.csv
 same a.db b.db
 result 'and the database is as it was' $?
 
+# A job alone is 8 levels x its paths, 17 jobs at once are too many whatever these are.
+refused 'a policy that would meet too many jobs' 21 'optimal, K = 8: at hour' --db=a.db --trace=small --policies=ecmp,optimal
+same a.db b.db
+result 'before anything ran' $?
+
 # stopped SIGNAL CODE: sent when the third run has begun; then resumed, twice for SIGKILL's sake.
 stopped() {
     local signal=$1 code=$2 rc=0 pid
