@@ -86,29 +86,18 @@ static enum crux_status read_trace(const struct trace_options *o, struct trace_i
 	return read_lingjun(o, in, err);
 }
 
-/* What an iteration of every model that occurs is taken to be. */
-static enum crux_status assume_models(struct trace_input *in, struct crux_error *err)
+/* GPUs of the hosts that the first topology's jobs get: the least, so that a tensor group fits
+ * into any. */
+static uint32_t gpus_per_host(const struct crux_tracecluster *c)
 {
-	enum crux_status status = CRUX_OK;
-	uint32_t n;
-	const struct crux_model *models = crux_model_list(&n);
+	uint32_t least = UINT32_MAX;
 
-	for (uint32_t m = 0; !status && m < n; m++) {
-		const struct crux_tracelab_job *job = NULL;
+	for (uint32_t h = 0; h < c->n_hosts; h++) {
+		uint32_t gpus = crux_topology_host(c->topo, h)->n_gpus;
 
-		for (uint32_t j = 0; !job && j < in->jobs->n; j++)
-			if (in->jobs->jobs[j].model == &models[m])
-				job = &in->jobs->jobs[j];
-		if (job)
-			status = crux_text_add(&in->assumptions, err,
-					       "model %s: %.4g s of computation an iteration, "
-					       "communication from %.3g of it on, %.4g MB of "
-					       "gradients; %s\n",
-					       models[m].name, job->compute_s, job->overlap_start,
-					       1e-6 * (double)job->gradient_bytes,
-					       models[m].source);
+		least = gpus && gpus < least ? gpus : least;
 	}
-	return status;
+	return least;
 }
 
 /* The lines of a topology, each with its description in front. */
@@ -140,7 +129,7 @@ static enum crux_status assume(const struct trace_options *o, struct trace_input
 				       "placement: the trace has none; a job scheduler gives the "
 				       "GPUs (packed, unless others are asked for)\n");
 	if (!status)
-		status = assume_models(in, err);
+		status = crux_tracelab_assume(in->jobs, &in->assumptions, err);
 	for (uint32_t c = 0; !status && c < in->n_clusters; c++)
 		status = assume_cluster(in, in->clusters[c], err);
 	return status;
@@ -162,10 +151,12 @@ enum crux_status trace_input_read(const struct trace_options *o, struct trace_in
 			in->n_clusters++;
 	}
 	jobs.placed_on = o->recorded ? in->placed_on : NULL;
-	/* Lengths are the same for all topologies: by the NICs of the first. */
-	if (!status)
+	/* Jobs are the same for all topologies: by the hosts and NICs of the first. */
+	if (!status) {
+		jobs.gpus_per_host = gpus_per_host(in->clusters[0]);
 		status = crux_tracelab_jobs_make(in->trace, (double)in->clusters[0]->nic_bps, &jobs,
 						 &in->jobs, err);
+	}
 	return status ? status : assume(o, in, err);
 }
 

@@ -189,6 +189,13 @@ static enum crux_status take(struct trace_options *o, const char *name, const ch
 			crux_fail_prefix(err, "--ring: ");
 		return status;
 	}
+	if (!strcmp(name, "--models")) {
+		enum crux_status status = crux_tracelab_models_find(value, &o->jobs.models, err);
+
+		if (status)
+			crux_fail_prefix(err, "--models: ");
+		return status;
+	}
 	return take_number(o, name, value, err);
 }
 

@@ -99,7 +99,7 @@ static enum crux_status same(struct crux_store *store, sqlite3_stmt *stmt, int c
 			 whose, field->name, there, asked);
 }
 
-#define STUDY_FIELDS 18
+#define STUDY_FIELDS 19
 
 struct study_fields {
 	struct field fields[STUDY_FIELDS];
@@ -116,6 +116,7 @@ static void study_fields(const struct crux_store_trace_study *study, struct stud
 		TEXT("digest", out->digest),
 		TEXT("seed", out->seed),
 		WHOLE("payload_bytes", study->payload_bytes),
+		TEXT("models", crux_tracelab_models_name(jobs->options.models)),
 		REAL("from_s", jobs->options.from_s),
 		REAL("length_s", jobs->length_s),
 		REAL("bytes_factor", jobs->options.bytes_factor),
@@ -143,7 +144,7 @@ static void job_fields(const struct crux_tracelab_jobs *jobs, uint32_t j, struct
 	const struct field fields[JOB_FIELDS] = {
 		WHOLE("job", j),
 		TEXT("name", job->name),
-		TEXT("model", job->model->name),
+		TEXT("model", job->description),
 		TEXT("trace_model", jobs->trace->jobs[job->row].model),
 		WHOLE("gpus", job->gpus),
 		REAL("submit_s", job->submit_s),

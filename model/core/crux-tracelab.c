@@ -4,12 +4,15 @@
  */
 #include "crux-tracelab.h"
 
+#include "tracelab-full.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char *const work_names[] = {"time", "iterations"};
 static const char *const ring_names[] = {"tor", "rank"};
+static const char *const models_names[] = {"simple", "layers"};
 
 enum crux_status crux_tracelab_ring_find(const char *name, enum crux_tracelab_ring *out,
 					 struct crux_error *err)
@@ -45,9 +48,27 @@ const char *crux_tracelab_work_name(enum crux_tracelab_work work)
 	return work_names[work];
 }
 
+enum crux_status crux_tracelab_models_find(const char *name, enum crux_tracelab_models *out,
+					   struct crux_error *err)
+{
+	for (int i = 0; i < 2; i++)
+		if (!strcmp(name, models_names[i])) {
+			*out = (enum crux_tracelab_models)i;
+			return CRUX_OK;
+		}
+	return crux_fail(err, CRUX_NOT_FOUND, "no models \"%.60s\"; there are: simple, layers",
+			 name);
+}
+
+const char *crux_tracelab_models_name(enum crux_tracelab_models models)
+{
+	return models_names[models];
+}
+
 void crux_tracelab_jobs_default(struct crux_tracelab_jobs_options *options)
 {
 	*options = (struct crux_tracelab_jobs_options){
+		.gpus_per_host = 8,
 		.length_s = INFINITY,
 		.bytes_factor = 1,
 		.compute_factor = 1,
@@ -82,6 +103,8 @@ static enum crux_status check(const struct crux_tracelab_jobs_options *o, double
 	if (!(o->compute_factor > 0) || isinf(o->compute_factor))
 		return crux_fail(err, CRUX_RANGE, "a factor of computation of %g is not above 0",
 				 o->compute_factor);
+	if (!o->gpus_per_host)
+		return crux_fail(err, CRUX_RANGE, "hosts of 0 GPUs");
 	if (!(nic_bps > 0))
 		return crux_fail(err, CRUX_RANGE, "a NIC of %g bit/s is not above 0", nic_bps);
 	return CRUX_OK;
@@ -111,23 +134,23 @@ static bool in_window(const struct crux_tracelab_jobs_options *o, const struct c
 	return true;
 }
 
-static enum crux_status describe(const struct crux_tracelab_jobs *jobs, double nic_bps,
-				 struct crux_tracelab_job *job, struct crux_error *err)
+/* One of the three-row table. */
+static enum crux_status describe_simple(const struct crux_tracelab_jobs *jobs, const char *model,
+					double nic_bps, struct crux_tracelab_job *job,
+					struct crux_error *err)
 {
 	const struct crux_tracelab_jobs_options *o = &jobs->options;
-	const struct crux_trace_job *from = &jobs->trace->jobs[job->row];
 	const struct crux_model *m;
-	enum crux_status status =
-		crux_model_find(crux_trace_model_find(from->model, from->gpus)->model, &m, err);
+	enum crux_status status = crux_model_find(model, &m, err);
 	double hosts, ring, full;
 
 	if (status != CRUX_OK)
 		return status;
-	job->name = from->name;
 	job->model = m;
-	job->gpus = from->gpus;
+	job->description = m->name;
 	job->flop = m->flop_per_gpu * o->compute_factor * job->gpus;
 	job->compute_s = m->flop_per_gpu * o->compute_factor / (m->peak_flops * m->achieved);
+	job->gpu_s = job->compute_s;
 	job->overlap_start = m->overlap_start;
 	full = (double)m->gradient_bytes * o->bytes_factor;
 	if (!(full >= 1 && full < 9e18))
@@ -141,6 +164,24 @@ static enum crux_status describe(const struct crux_tracelab_jobs *jobs, double n
 	job->nominal_s = job->overlap_start * job->compute_s + job->network_s;
 	if (job->nominal_s < job->compute_s)
 		job->nominal_s = job->compute_s;
+	return CRUX_OK;
+}
+
+static enum crux_status describe(struct crux_tracelab_jobs *jobs, double nic_bps,
+				 struct crux_tracelab_job *job, struct crux_error *err)
+{
+	const struct crux_trace_job *from = &jobs->trace->jobs[job->row];
+	const struct crux_trace_model *m = crux_trace_model_find(from->model, from->gpus);
+	enum crux_status status;
+
+	job->name = from->name;
+	job->gpus = from->gpus;
+	if (jobs->options.models == CRUX_TRACELAB_LAYERS)
+		status = tracelab_full(jobs, m->net, nic_bps, job, err);
+	else
+		status = describe_simple(jobs, m->model, nic_bps, job, err);
+	if (status != CRUX_OK)
+		return status;
 	job->iterations = (uint64_t)llround((job->finish_s - job->run_s) / job->nominal_s);
 	if (!job->iterations)
 		job->iterations = 1;
@@ -229,6 +270,7 @@ void crux_tracelab_jobs_destroy(struct crux_tracelab_jobs *jobs)
 {
 	if (!jobs)
 		return;
+	tracelab_full_clear(jobs);
 	crux_free(jobs->jobs);
 	crux_free(jobs);
 }

@@ -9,9 +9,18 @@
  * Data flow: trace + window -> jobs (crux_tracelab_jobs) -> run: job scheduler gives GPUs, policy
  * gives paths and levels at every arrival and end, trace engine moves bytes -> result.
  *
- * Jobs. Every job of the trace that is in the window [from, from + length) is simple: one
- * computation, one ring all-reduce an iteration (crux-workload.h), numbers of the row of
- * crux-models.c that stands for its model (crux-trace.h). With the recorded placement a job is in
+ * Jobs. Every job of the trace that is in the window [from, from + length) is, by `models`,
+ *   SIMPLE  one computation, one ring all-reduce an iteration (crux-workload.h), numbers of the row
+ * of crux-models.c that stands for its model (crux-trace.h)
+ *   LAYERS  in full: the model as layers that stands for it, spread over its GPUs as practitioners
+ * would (crux-parallelise.h), made into a program (crux-train.h) and wired where it lies. Ranks go
+ * by host in the order of its rings, then by GPU. The engine and the policies see of it what
+ * crux-progview.h derives: one computation, and the flows of the operations that use the network,
+ * on every connection the bytes of an iteration. What operations inside hosts take is in the
+ * computation, and so are bubbles of pipelines. A model that fits in no way on its GPUs is taken as
+ * the largest smaller one that does, of its family, else of GPT-3's; crux_tracelab_assume() says
+ * where.
+ * With the recorded placement a job is in
  * the window from max(run, from) to min(finish, end); with a job scheduler it is submitted at its
  * submit time if that lies in the window.
  *
@@ -19,8 +28,9 @@
  *   TIME        it holds its GPUs for its recorded time, however many iterations fit
  *   ITERATIONS  it has round(recorded time / nominal iteration) of them, at least 1, however long
  * they take; nominal = max(c, o c + b / B): b the bytes of its ring on a NIC, B the NIC's rate,
- * alone, so that it depends neither on placement nor on policy. Not with the recorded placement,
- * whose GPUs are others' afterwards: CRUX_INVALID.
+ * alone, so that it depends neither on placement nor on policy. In full: c and o on whole hosts of
+ * gpus_per_host GPUs, b the most that the job puts on a NIC there, in or out. Not with the recorded
+ * placement, whose GPUs are others' afterwards: CRUX_INVALID.
  *
  * Utilisation is busy GPU-seconds / held GPU-seconds; a GPU that jobs share (muri) is held once.
  * Beside it busy GPU-seconds / GPU-seconds of the cluster from the window's beginning to its end,
@@ -59,28 +69,44 @@ enum crux_status crux_tracelab_work_find(const char *name, enum crux_tracelab_wo
 					 struct crux_error *err);
 const char *crux_tracelab_work_name(enum crux_tracelab_work work);
 
+enum crux_tracelab_models { CRUX_TRACELAB_SIMPLE, CRUX_TRACELAB_LAYERS };
+/** "simple", "layers"; CRUX_NOT_FOUND. */
+enum crux_status crux_tracelab_models_find(const char *name, enum crux_tracelab_models *out,
+					   struct crux_error *err);
+const char *crux_tracelab_models_name(enum crux_tracelab_models models);
+
 /** Which jobs, and what is assumed of them: the same for all runs of a study. */
 struct crux_tracelab_jobs_options {
+	enum crux_tracelab_models models; /**< default SIMPLE */
+	/** Of hosts, for the parallelism of jobs in full, >= 1 (default 8). */
+	uint32_t gpus_per_host;
 	double from_s, length_s; /**< window, from the first submission; INFINITY: to the end */
-	double bytes_factor;	 /**< on every model's gradient bytes, > 0 (default 1) */
-	double compute_factor;	 /**< on every model's computation, > 0 (default 1) */
+	/** On every model's gradient bytes, in full on all that it sends, > 0 (default 1). */
+	double bytes_factor;
+	double compute_factor; /**< on every model's computation, > 0 (default 1) */
 	/** What the trace was read on with replay; NULL: there is no recorded placement. */
 	const struct crux_topology *placed_on;
 };
 void crux_tracelab_jobs_default(struct crux_tracelab_jobs_options *options);
 
+struct tracelab_net; /* private */
+
 struct crux_tracelab_job {
-	uint32_t row;	  /**< in the trace's jobs */
-	const char *name; /**< the trace's job_name */
-	const struct crux_model *model;
+	uint32_t row;			/**< in the trace's jobs */
+	const char *name;		/**< the trace's job_name */
+	const struct crux_model *model; /**< NULL: in full */
+	const char *description;	/**< model's name, or line of crux-train.h */
+	struct tracelab_net *net;	/**< private; NULL: simple */
 	uint32_t gpus;
 	double submit_s, run_s, finish_s; /**< recorded, from the window's beginning; run may be
 					     clipped to the window */
-	double flop, compute_s, overlap_start; /**< of an iteration */
-	uint64_t gradient_bytes;
-	double network_s;    /**< b / B, see above */
-	double nominal_s;    /**< see above */
-	uint64_t iterations; /**< see above */
+	/** Of an iteration; in full on whole hosts: where it lies may change them. */
+	double flop, compute_s, overlap_start;
+	double gpu_s; /**< of compute_s a GPU computes, in the mean: compute_s of a simple job */
+	uint64_t gradient_bytes; /**< of all parameters */
+	double network_s;	 /**< b / B, see above */
+	double nominal_s;	 /**< see above */
+	uint64_t iterations;	 /**< see above */
 };
 
 struct crux_tracelab_jobs {
@@ -90,10 +116,16 @@ struct crux_tracelab_jobs {
 	struct crux_tracelab_job *jobs; /**< by (submit, row) */
 	double length_s; /**< of the window; to the last finish where it had no end */
 	uint32_t gpus;	 /**< of the largest job */
+	/** Jobs that fit in no way on their GPUs, for which a smaller model stands. */
+	uint32_t smaller;
+	struct tracelab_net **nets; /* private: by model and GPUs */
+	uint32_t n_nets;
+	size_t cap_nets;
 };
 /**
- * @p nic_bps: rate that nominal_s takes. CRUX_INVALID: no job of the trace is in the window.
- * The trace must live as long.
+ * @p nic_bps: rate that nominal_s takes. CRUX_INVALID: no job of the trace is in the window;
+ * CRUX_CAPACITY: a job on whose GPUs no model fits. The trace must live as long. Jobs in full keep
+ * what runs find out of them, so no two runs at once may use them.
  */
 enum crux_status crux_tracelab_jobs_make(const struct crux_trace *trace, double nic_bps,
 					 const struct crux_tracelab_jobs_options *options,
@@ -105,6 +137,9 @@ void crux_tracelab_jobs_destroy(struct crux_tracelab_jobs *jobs);
  * together are nominal_s.
  */
 struct crux_stages crux_tracelab_stages(const struct crux_tracelab_job *job);
+/** What an iteration of every model that occurs is taken to be, a line each. */
+enum crux_status crux_tracelab_assume(const struct crux_tracelab_jobs *jobs,
+				      struct crux_text *assumptions, struct crux_error *err);
 
 /** One run. */
 struct crux_tracelab_options {

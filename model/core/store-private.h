@@ -107,11 +107,12 @@ extern const char store_schema[];
 	X(FIGURE_JOB, "INSERT INTO figure_job VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)")                  \
 	X(FIGURE_VALUE, "INSERT INTO figure_value VALUES(?,?,?,?)")                                \
 	X(FIGURE_PUBLISHED, "INSERT INTO figure_published VALUES(NULL,?,?,?,?,?,?)")               \
-	X(TRACE, "INSERT INTO trace VALUES(1,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,0)")              \
-	X(TRACE_GET, "SELECT source, own_topology, format, digest, seed, payload_bytes, from_s,"   \
-		     " length_s, bytes_factor, compute_factor, work, ring, tick_ps, patience, "    \
-		     "bin_s, fairness, jobs,"                                                      \
-		     " planned_runs FROM trace")                                                   \
+	X(TRACE, "INSERT INTO trace VALUES(1,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,0)")            \
+	X(TRACE_GET,                                                                               \
+	  "SELECT source, own_topology, format, digest, seed, payload_bytes, models, from_s,"      \
+	  " length_s, bytes_factor, compute_factor, work, ring, tick_ps, patience, "               \
+	  "bin_s, fairness, jobs,"                                                                 \
+	  " planned_runs FROM trace")                                                              \
 	X(TRACE_OWN, "SELECT own_topology FROM trace")                                             \
 	X(TRACE_FILE, "INSERT INTO trace_file VALUES(?,?,?)")                                      \
 	X(TRACE_DROPPED, "INSERT INTO trace_dropped VALUES(?,?,?,?,?,?)")                          \

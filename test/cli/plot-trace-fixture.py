@@ -94,6 +94,6 @@ for t, topology in enumerate(TOPOLOGIES):
         for i, sort in enumerate(("nic-tor", "pcie-nic", "tor-agg", "agg-core", "host")):
             add("trace_risk_sort", topology=topology, scheduler="recorded", sort=sort, jobs=250 - 60 * i, gpus=9000 - 2000 * i)
 (n_runs,) = db.execute("SELECT count(*) FROM trace_run").fetchone()
-add("trace", source="out/trace", own_topology="", format="lingjun", digest="0123456789abcdef", seed="1", payload_bytes=4096, from_s=0.0, length_s=LENGTH, bytes_factor=1.0,
+add("trace", source="out/trace", own_topology="", format="lingjun", digest="0123456789abcdef", seed="1", payload_bytes=4096, models="simple", from_s=0.0, length_s=LENGTH, bytes_factor=1.0,
     compute_factor=1.0, work="time", ring="rank", tick_ps=10**9, patience=4096, bin_s=BIN, fairness=0.0, jobs=JOBS, planned_runs=n_runs, finished=1)
 db.commit()

@@ -76,6 +76,11 @@ trace --job-csv=hand/job.csv --worker-csv hand/worker.csv --topo-csv=hand/topo.c
 result 'single files, quiet' $?
 trace --trace=hand --db=none --from-hour=1 --hours=0.25 --policies=ecmp && grep -q '^window: *from hour 1, 0.25 hours: 1 jobs' out.txt
 result 'a window' $?
+trace --trace=hand --db=layers.db --models=layers --policies=ecmp,crux --check && grep -q '^  model gpt, tp=1:pp=1, on 8 GPUs (1 jobs)' out.txt &&
+    [ "$(ask layers.db "SELECT models || ' ' || (SELECT group_concat(model, ' ') FROM trace_input) FROM trace")" = \
+        'layers gpt:8:tp=1:pp=1 resnet50:4:tp=1:pp=1:bucket_mb=25' ]
+result 'jobs in full' $?
+refused 'resuming with other models' 11 'models is "layers" there, "simple" is asked for' --trace=hand --db=layers.db --policies=ecmp,crux --resume
 # An iteration of 1e6 x 0.1 s of computation ends in no job, so no job has a slowdown.
 hand wide
 sed -i '$d' wide/worker.csv
@@ -175,6 +180,7 @@ refused 'negative hour' 12 '--from-hour' "${h[@]}" --from-hour=-1
 refused 'window without jobs' 11 'no job' "${h[@]}" --from-hour=100
 refused 'seed that is no number' 15 abc "${h[@]}" --seed=abc
 refused 'unknown work' 13 weeks "${h[@]}" --work=weeks
+refused 'unknown models' 13 'no models "full"; there are: simple, layers' "${h[@]}" --models=full
 refused 'unknown order of rings' 13 random "${h[@]}" --ring=random
 refused 'iterations with the recorded placement' 11 'not with the recorded placement' "${h[@]}" --work=iterations
 refused 'a later window with and without the recorded placement' 11 'one command for either' "${h[@]}" --from-hour=1 --scheduler=recorded,packed

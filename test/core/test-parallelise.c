@@ -140,6 +140,7 @@ static void as_published(void)
 		CHECK(train.tp * train.pp >= 18 * r->billions / 85.9);
 		CHECK(train.tp * train.pp >= before);
 		CHECK(train.pp == 1 || train.tp == 8);
+		CHECK((train.pp > 1) == (r->pp > 1));
 		CHECK(train.zero == 0);
 		before = train.tp * train.pp;
 		crux_train_clear(&train);

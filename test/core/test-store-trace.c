@@ -61,6 +61,7 @@ static void make_study(void)
 		lab_jobs[j] = (struct crux_tracelab_job){.row = j + 1,
 							 .name = names[j],
 							 .model = &models[j ? 1 : 0],
+							 .description = models[j ? 1 : 0].name,
 							 .gpus = 8 << j,
 							 .submit_s = 10 * j,
 							 .run_s = 10 * j + 1,
@@ -296,11 +297,12 @@ static void the_study_reaches_its_columns(void)
 	CHECK_STR(query("SELECT count(*) FROM pragma_foreign_key_check"), "0");
 	CHECK_STR(query("SELECT "
 			"id||'|'||source||'|'||own_topology||'|'||format||'|'||digest||'|'||seed||'"
-			"|'||payload_bytes||'|'||from_s||"
+			"|'||payload_bytes||'|'||models||'|'||from_s||"
 			"'|'||"
 			" length_s||'|'||bytes_factor||'|'||compute_factor FROM trace"),
 		  "1|out/trace|lingjun:out/trace/"
-		  "topo.csv|lingjun|fedcba9876543210|18446744073709551615|4096|3600.0|7200.0|2.0|0."
+		  "topo.csv|lingjun|fedcba9876543210|18446744073709551615|4096|simple|3600.0|7200."
+		  "0|2.0|0."
 		  "1");
 	CHECK_STR(query("SELECT "
 			"work||'|'||ring||'|'||tick_ps||'|'||patience||'|'||bin_s||'|'||fairness||'"
@@ -625,6 +627,8 @@ static void another_study_is_refused(void)
 	refused("seed is \"18446744073709551615\" there, \"2\" is asked for");
 	study.payload_bytes = 1000;
 	refused("payload_bytes is 4096 there, 1000 is asked for");
+	lab.options.models = CRUX_TRACELAB_LAYERS;
+	refused("models is \"simple\" there, \"layers\" is asked for");
 	lab.options.from_s = 0;
 	refused("from_s is 3600 there, 0 is asked for");
 	lab.length_s = 7200.5;
