@@ -43,7 +43,6 @@ void part_save(struct crux_tracesim *s, struct part *p)
 			flow->carry = moved(s, g, p->time);
 			flow->phase = g->phase;
 			flow->left = group_left(g, p->time);
-			flow->timer = timers_time(&p->timers, flow->group);
 			for (uint32_t i = 0; bytes && i < flow->n_hops; i++) {
 				uint32_t link = job->hops[flow->hop + i].link;
 
@@ -56,9 +55,12 @@ void part_save(struct crux_tracesim *s, struct part *p)
 
 static size_t layout(struct part *p, char *base)
 {
-	size_t used = 0, q = p->n_groups, j = p->n_jobs, items = q + 2 * j;
+	size_t used = 0, q = p->n_groups, j = p->n_jobs, items = JOB_TIMERS * j;
 
 	p->groups = lay(base, &used, q, sizeof(*p->groups));
+	p->last_bit = lay(base, &used, q, sizeof(*p->last_bit));
+	p->moved = lay(base, &used, j, sizeof(*p->moved));
+	p->is_moved = lay(base, &used, j, sizeof(*p->is_moved));
 	p->timers.heap = lay(base, &used, items, sizeof(*p->timers.heap));
 	p->timers.at = lay(base, &used, items, sizeof(*p->timers.at));
 	p->has_begun = lay(base, &used, j, sizeof(*p->has_begun));
@@ -99,8 +101,7 @@ static void fill_groups(struct crux_tracesim *s, struct part *p, const struct gr
 					     .bytes = flow->bytes};
 			if (!job->n_groups++)
 				job->first_group = q;
-			if (flow->phase == FLOW_LATENCY)
-				timers_set(&p->timers, q, flow->timer);
+			p->last_bit[q] = NEVER;
 		}
 		to->n++;
 		for (uint32_t i = 0; i < flow->n_hops; i++) {
@@ -193,7 +194,6 @@ static enum crux_status equip(struct crux_tracesim *s, struct part *p)
 {
 	struct grouping g;
 	enum crux_status status = tracesim_group(s, p->jobs, p->n_jobs, &g);
-	uint32_t items;
 
 	if (status != CRUX_OK)
 		return status;
@@ -205,8 +205,8 @@ static enum crux_status equip(struct crux_tracesim *s, struct part *p)
 	p->timers.n = 0;
 	p->repeat.valid = false;
 	measure_reset(p);
-	items = p->n_groups + 2 * p->n_jobs;
-	for (uint32_t i = 0; i < items; i++)
+	p->n_moved = 0;
+	for (uint32_t i = 0; i < JOB_TIMERS * p->n_jobs; i++)
 		p->timers.at[i] = CRUX_NONE;
 	fill_groups(s, p, &g);
 	status = fill_rates(s, p, &g);
@@ -229,8 +229,7 @@ static bool is_split(const struct tjob *job)
 	for (uint32_t f = 1; f < job->n_flows; f++) {
 		const struct tflow *b = &job->flows[f];
 
-		if (a->phase != b->phase || (a->phase == FLOW_MOVING && a->left != b->left) ||
-		    (a->phase == FLOW_LATENCY && a->timer != b->timer))
+		if (a->phase != b->phase || (a->phase == FLOW_MOVING && a->left != b->left))
 			return true;
 	}
 	return false;

@@ -97,14 +97,13 @@ static uint64_t own_colour(const struct tflow *flow, uint32_t job)
 	c = mix(c, flow->phase);
 	if (flow->phase == FLOW_MOVING)
 		return mix(mix(c, (uint64_t)flow->left), (uint64_t)(flow->left >> 64));
-	return flow->phase == FLOW_LATENCY ? mix(c, flow->timer) : c;
+	return c;
 }
 
 static bool same_own(const struct tflow *a, const struct tflow *b)
 {
 	return a->bytes == b->bytes && a->alpha == b->alpha && a->total == b->total &&
-	       a->phase == b->phase && (a->phase != FLOW_MOVING || a->left == b->left) &&
-	       (a->phase != FLOW_LATENCY || a->timer == b->timer);
+	       a->phase == b->phase && (a->phase != FLOW_MOVING || a->left == b->left);
 }
 
 /*

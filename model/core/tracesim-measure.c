@@ -20,13 +20,12 @@ static bool starves(const struct part *p, const struct tjob *job, uint64_t then)
 {
 	const struct job_state *n = &job->now;
 
-	if (!n->started || !n->communicating || n->computing || n->waiting)
+	if (!n->started || !n->communicating || n->computing || n->waiting || !n->pending)
 		return false;
 	for (uint32_t q = job->first_group; q < job->first_group + job->n_groups; q++) {
 		const struct group *g = &p->groups[q];
 
-		if (g->phase == FLOW_LATENCY ||
-		    (g->phase == FLOW_MOVING && (g->rate || g->since > then)))
+		if (g->phase == FLOW_MOVING && (g->rate || g->since > then))
 			return false;
 	}
 	return true;

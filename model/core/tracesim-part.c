@@ -91,8 +91,8 @@ static void begin(struct part *p, struct tjob *job, uint64_t time, uint64_t done
 	n->computing = true;
 	n->communicating = false;
 	n->pending = job->n_groups;
-	timers_set(&p->timers, compute_timer(p, job->index), n->compute_end);
-	timers_set(&p->timers, ready_timer(p, job->index), n->comm_start);
+	timers_set(&p->timers, compute_timer(job->index), n->compute_end);
+	timers_set(&p->timers, ready_timer(job->index), n->comm_start);
 	p->began = p->has_begun[job->index] = true;
 	p->begun++;
 	if (job->split)
@@ -157,43 +157,46 @@ static enum crux_status end_iteration(struct crux_tracesim *s, struct part *p, s
 	return CRUX_OK;
 }
 
+/* The job's flows have another next time, set before time goes on. */
+static void move_flows(struct part *p, uint32_t j)
+{
+	if (p->is_moved[j])
+		return;
+	p->is_moved[j] = true;
+	p->moved[p->n_moved++] = j;
+}
+
 /* The iteration ends when both computation and flows are complete, and its floor is over. */
-static enum crux_status end_if_complete(struct crux_tracesim *s, struct part *p, struct tjob *job)
+static enum crux_status end_if_complete(struct crux_tracesim *s, struct part *p, struct tjob *job,
+					uint64_t time)
 {
 	struct job_state *n = &job->now;
 	uint64_t end;
 
-	if (n->computing || !n->communicating || n->pending)
+	if (n->computing || !n->communicating || n->waiting || n->pending || n->comm_end > time)
 		return CRUX_OK;
 	end = n->comm_end > n->compute_end ? n->comm_end : n->compute_end;
 	if (n->floor_end <= end)
 		return end_iteration(s, p, job, end);
 	n->waiting = true;
-	timers_set(&p->timers, ready_timer(p, job->index), n->floor_end);
+	timers_set(&p->timers, ready_timer(job->index), n->floor_end);
 	return CRUX_OK;
-}
-
-static void complete(struct tjob *job, uint64_t time)
-{
-	job->now.pending--;
-	job->now.comm_end = time;
 }
 
 /* The last bit is through: the latency follows. */
 static void last_bit(struct part *p, uint32_t q, uint64_t time)
 {
 	struct group *g = &p->groups[q];
+	struct job_state *n = &p->jobs[g->job]->now;
 
+	g->phase = FLOW_IDLE;
 	g->left = 0;
 	g->rate = 0;
 	g->since = time;
-	if (g->alpha) {
-		g->phase = FLOW_LATENCY;
-		timers_set(&p->timers, q, time + g->alpha);
-	} else {
-		g->phase = FLOW_IDLE;
-		complete(p->jobs[g->job], time);
-	}
+	p->last_bit[q] = NEVER;
+	n->pending--;
+	if (n->comm_end < time + g->alpha)
+		n->comm_end = time + g->alpha;
 }
 
 static enum crux_status on_ready(struct crux_tracesim *s, struct part *p, struct tjob *job,
@@ -223,48 +226,46 @@ static enum crux_status on_ready(struct crux_tracesim *s, struct part *p, struct
 		rates_start(&p->rates, q);
 		p->dirty = true;
 	}
-	return end_if_complete(s, p, job);
+	move_flows(p, job->index);
+	return end_if_complete(s, p, job, time);
 }
 
-static enum crux_status on_group(struct crux_tracesim *s, struct part *p, uint32_t q, uint64_t time)
+/* Last bits that are through by now, or the last latency. */
+static enum crux_status on_flows(struct crux_tracesim *s, struct part *p, struct tjob *job,
+				 uint64_t time)
 {
-	struct group *g = &p->groups[q];
-	struct tjob *job = p->jobs[g->job];
+	for (uint32_t q = job->first_group; q < job->first_group + job->n_groups; q++) {
+		if (p->last_bit[q] > time)
+			continue;
+		if (s->options.check) {
+			enum crux_status status = check_last_bit(s, &p->groups[q], time);
 
-	if (g->phase == FLOW_MOVING) {
-		enum crux_status status = s->options.check ? check_last_bit(s, g, time) : CRUX_OK;
-
-		if (status != CRUX_OK)
-			return status;
-		g->complete++;
+			if (status != CRUX_OK)
+				return status;
+		}
+		p->groups[q].complete++;
 		rates_stop(&p->rates, q);
 		p->dirty = true;
 		last_bit(p, q, time);
-	} else {
-		g->phase = FLOW_IDLE;
-		complete(job, time);
 	}
-	return end_if_complete(s, p, job);
+	move_flows(p, job->index);
+	return end_if_complete(s, p, job, time);
 }
 
 static enum crux_status handle(struct crux_tracesim *s, struct part *p, uint32_t item,
 			       uint64_t time)
 {
-	struct tjob *job;
+	struct tjob *job = p->jobs[item / JOB_TIMERS];
 
 	s->work.events++;
-	/* A flow's timer goes from its last bit to its latency in one step. */
-	if (item >= p->n_groups || p->groups[item].phase != FLOW_MOVING || !p->groups[item].alpha)
-		timers_clear(&p->timers, item);
-	if (item < p->n_groups)
-		return on_group(s, p, item, time);
-	item -= p->n_groups;
-	job = p->jobs[item / 2];
-	if (item % 2)
+	timers_clear(&p->timers, item);
+	if (item == flows_timer(job->index))
+		return on_flows(s, p, job, time);
+	if (item == ready_timer(job->index))
 		return on_ready(s, p, job, time);
 	job->now.computing = false;
 	job->sums.compute += job->now.compute_end - job->now.start;
-	return end_if_complete(s, p, job);
+	return end_if_complete(s, p, job, time);
 }
 
 /* When the last bit is through: the nearest tick; after a flow's start, not in it. */
@@ -292,18 +293,46 @@ static void resolve(struct crux_tracesim *s, struct part *p, uint64_t time)
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t q = p->rates.changed[i];
 		struct group *g = &p->groups[q];
-		uint64_t at;
 
 		g->left = group_left(g, time);
 		g->since = time;
 		g->rate = p->rates.rate[q];
-		at = last_tick(g, time);
-		if (at == NEVER)
-			timers_clear(&p->timers, q);
-		else
-			timers_set(&p->timers, q, at);
+		p->last_bit[q] = last_tick(g, time);
+		move_flows(p, g->job);
 	}
 	p->dirty = false;
+}
+
+/* The timer of a job's flows, where anything of them is still to come. */
+static void set_flows_timer(struct part *p, uint32_t j, uint64_t time)
+{
+	const struct tjob *job = p->jobs[j];
+	const struct job_state *n = &job->now;
+	uint64_t next = NEVER;
+
+	if (n->communicating && !n->waiting && n->pending)
+		for (uint32_t q = 0; q < job->n_groups; q++) {
+			uint64_t at = p->last_bit[job->first_group + q];
+
+			next = at < next ? at : next;
+		}
+	else if (n->communicating && !n->waiting && n->comm_end > time)
+		next = n->comm_end;
+	if (next != NEVER)
+		timers_set(&p->timers, flows_timer(j), next);
+	else
+		timers_clear(&p->timers, flows_timer(j));
+}
+
+static void settle_flows(struct crux_tracesim *s, struct part *p, uint64_t time)
+{
+	if (p->dirty)
+		resolve(s, p, time);
+	for (uint32_t i = 0; i < p->n_moved; i++) {
+		set_flows_timer(p, p->moved[i], time);
+		p->is_moved[p->moved[i]] = false;
+	}
+	p->n_moved = 0;
 }
 
 void part_start(struct crux_tracesim *s, struct part *p)
@@ -321,20 +350,20 @@ void part_start(struct crux_tracesim *s, struct part *p)
 		struct tjob *job = p->jobs[j];
 		struct job_state *n = &job->now;
 
+		move_flows(p, j);
 		n->pending = 0;
 		for (uint32_t q = job->first_group; q < job->first_group + job->n_groups; q++)
 			n->pending += !n->communicating || p->groups[q].phase != FLOW_IDLE;
 		if (!n->started)
-			timers_set(&p->timers, ready_timer(p, j), job->begin_at);
+			timers_set(&p->timers, ready_timer(j), job->begin_at);
 		else if (n->waiting)
-			timers_set(&p->timers, ready_timer(p, j), n->floor_end);
+			timers_set(&p->timers, ready_timer(j), n->floor_end);
 		else if (!n->communicating && !n->finished)
-			timers_set(&p->timers, ready_timer(p, j), n->comm_start);
+			timers_set(&p->timers, ready_timer(j), n->comm_start);
 		if (n->computing)
-			timers_set(&p->timers, compute_timer(p, j), n->compute_end);
+			timers_set(&p->timers, compute_timer(j), n->compute_end);
 	}
-	if (p->dirty)
-		resolve(s, p, p->time);
+	settle_flows(s, p, p->time);
 }
 
 /* All that happens at one time. */
@@ -350,8 +379,7 @@ static enum crux_status moment(struct crux_tracesim *s, struct part *p, uint64_t
 			if (status != CRUX_OK)
 				return status;
 		}
-		if (p->dirty)
-			resolve(s, p, time);
+		settle_flows(s, p, time);
 	} while (timers_first(&p->timers, &item) <= time);
 	p->time = time;
 	return CRUX_OK;

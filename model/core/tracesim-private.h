@@ -7,9 +7,9 @@
  * Who does what: crux-tracesim.c the calls, tracesim-plan.c those that change a job,
  * tracesim-job.c jobs and what they have done, tracesim-paths.c links, their users and which of
  * them may fill, tracesim-build.c which jobs make a part, tracesim-equip.c what a part consists of,
- * tracesim-group.c which flows are one, tracesim-part.c the events of a part, tracesim-repeat.c
- * repetition, tracesim-measure.c parts that do not repeat, tracesim-check.c the check,
- * tracesim-run.c a trace from beginning to end.
+ * tracesim-group.c which flows are one, tracesim-part.c the events of a part, tracesim-rates.c its
+ * rates, tracesim-memo.c those of before, tracesim-repeat.c repetition, tracesim-measure.c parts
+ * that do not repeat, tracesim-check.c the check, tracesim-run.c a trace from beginning to end.
  */
 #ifndef CRUX_TRACESIM_PRIVATE_H
 #define CRUX_TRACESIM_PRIVATE_H
@@ -30,7 +30,7 @@ struct hop {
 	bool counts; /* the link stayed when the job's part was built */
 };
 
-enum flow_phase { FLOW_IDLE, FLOW_MOVING, FLOW_LATENCY };
+enum flow_phase { FLOW_IDLE, FLOW_MOVING };
 
 /* A flow as given. Its state is its group's while the job is in a part, else here. */
 struct tflow {
@@ -41,17 +41,19 @@ struct tflow {
 	uint32_t group; /* in the part */
 	enum flow_phase phase;
 	U128 left;	/* now */
-	uint64_t timer; /* end of its latency */
 	uint64_t carry; /* bytes of this iteration already counted on links */
 };
 
-/* Phases of a job, and what it has done. Times in ticks. */
+/*
+ * Phases of a job, and what it has done. Times in ticks. comm_end: when the flows of this
+ * iteration whose last bits are through are complete, latency included.
+ */
 struct job_state {
 	uint64_t start, compute_end, comm_start, comm_end, floor_end;
 	uint64_t shift, align; /* of the next iteration: delay; not before, 0: none */
 	bool started, computing, communicating, finished;
 	bool waiting;	  /* complete, but for its floor */
-	uint32_t pending; /* groups not yet complete */
+	uint32_t pending; /* groups whose last bit is not yet through */
 };
 struct job_sums {
 	uint64_t iterations, compute, length, exposed;
@@ -85,7 +87,7 @@ struct tjob {
 	uint64_t bytes[CRUX_TRACESIM_CLASSES]; /* counted so far; the rest is with its groups */
 };
 
-/* Flows that are one: item i < n_groups of the part's timers. */
+/* Flows that are one. */
 struct group {
 	uint32_t job; /* index in the part */
 	enum flow_phase phase;
@@ -115,7 +117,7 @@ struct repeat {
 	struct job_sums *sums;
 	bool *began;
 	U128 *left;
-	uint64_t *rest, *complete; /* timers less `time`; NEVER: none */
+	uint64_t *rest, *complete; /* timers less `time`, NEVER: none; groups' */
 	enum flow_phase *phase;
 };
 
@@ -136,11 +138,13 @@ struct part {
 	uint32_t n_jobs, n_groups;
 	struct tjob **jobs; /* by handle */
 	struct group *groups;
-	struct timers
-		timers; /* groups, then 2 j: end of computation, 2 j + 1: start, ready, floor */
+	uint64_t *last_bit;	  /* [n_groups] when it is through at these rates; NEVER */
+	struct timers timers;	  /* of jobs: see compute_timer() and those behind it */
+	uint32_t *moved, n_moved; /* jobs whose flows' timer is to be set anew */
+	bool *is_moved;
 	struct rates rates;
-	uint64_t time; /* nothing has happened behind it */
-	uint64_t key;  /* no job ends for good before it */
+	uint64_t time;	       /* nothing has happened behind it */
+	uint64_t key;	       /* no job ends for good before it */
 	bool dirty, began, finished, regroup;
 	bool *has_begun; /* [n_jobs] at the present time */
 	struct repeat repeat;
@@ -289,14 +293,23 @@ static inline void *lay(char *base, size_t *used, size_t n, size_t size)
 	return p;
 }
 
-static inline uint32_t compute_timer(const struct part *p, uint32_t j)
+/* Timers of a job: the end of its computation; start, ready or floor; its flows. */
+enum { JOB_TIMERS = 3 };
+
+static inline uint32_t compute_timer(uint32_t j)
 {
-	return p->n_groups + 2 * j;
+	return JOB_TIMERS * j;
 }
 
-static inline uint32_t ready_timer(const struct part *p, uint32_t j)
+static inline uint32_t ready_timer(uint32_t j)
 {
-	return p->n_groups + 2 * j + 1;
+	return JOB_TIMERS * j + 1;
+}
+
+/* The next last bit of a group; when all are through, the end of the last latency. */
+static inline uint32_t flows_timer(uint32_t j)
+{
+	return JOB_TIMERS * j + 2;
 }
 
 #endif /* CRUX_TRACESIM_PRIVATE_H */

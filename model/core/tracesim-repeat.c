@@ -35,8 +35,9 @@ static bool same_job(const struct part *p, uint32_t j)
 	const struct job_state *n = &job->now, *o = &p->repeat.jobs[j];
 
 	return p->has_begun[j] == p->repeat.began[j] &&
-	       rest_of(p, compute_timer(p, j)) == p->repeat.rest[compute_timer(p, j)] &&
-	       rest_of(p, ready_timer(p, j)) == p->repeat.rest[ready_timer(p, j)] &&
+	       rest_of(p, compute_timer(j)) == p->repeat.rest[compute_timer(j)] &&
+	       rest_of(p, ready_timer(j)) == p->repeat.rest[ready_timer(j)] &&
+	       rest_of(p, flows_timer(j)) == p->repeat.rest[flows_timer(j)] &&
 	       n->started == o->started && n->computing == o->computing &&
 	       n->communicating == o->communicating && n->finished == o->finished &&
 	       n->pending == o->pending && n->waiting == o->waiting && n->shift == o->shift &&
@@ -51,7 +52,8 @@ static bool same(const struct part *p)
 	for (uint32_t q = 0; q < p->n_groups; q++) {
 		const struct group *g = &p->groups[q];
 
-		if (g->phase != p->repeat.phase[q] || rest_of(p, q) != p->repeat.rest[q] ||
+		/* Which flows move gives the rates, and these the last bits. */
+		if (g->phase != p->repeat.phase[q] ||
 		    (g->phase == FLOW_MOVING && group_left(g, p->time) != p->repeat.left[q]))
 			return false;
 	}
@@ -72,13 +74,12 @@ static void save(struct part *p)
 		r->jobs[j].floor_end -= p->time;
 		r->sums[j] = p->jobs[j]->sums;
 		r->began[j] = p->has_begun[j];
-		r->rest[compute_timer(p, j)] = rest_of(p, compute_timer(p, j));
-		r->rest[ready_timer(p, j)] = rest_of(p, ready_timer(p, j));
+		for (uint32_t i = JOB_TIMERS * j; i < JOB_TIMERS * (j + 1); i++)
+			r->rest[i] = rest_of(p, i);
 	}
 	for (uint32_t q = 0; q < p->n_groups; q++) {
 		r->phase[q] = p->groups[q].phase;
 		r->left[q] = group_left(&p->groups[q], p->time);
-		r->rest[q] = rest_of(p, q);
 		r->complete[q] = p->groups[q].complete;
 	}
 }
@@ -127,8 +128,11 @@ static void move_job(struct crux_tracesim *s, struct tjob *job, const struct job
 
 void part_shift(struct part *p, uint64_t ticks)
 {
-	for (uint32_t q = 0; q < p->n_groups; q++)
+	for (uint32_t q = 0; q < p->n_groups; q++) {
 		p->groups[q].since += ticks;
+		if (p->last_bit[q] != NEVER)
+			p->last_bit[q] += ticks;
+	}
 	for (uint32_t i = 0; i < p->timers.n; i++)
 		p->timers.heap[i].time += ticks;
 	p->time += ticks;
