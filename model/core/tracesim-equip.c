@@ -11,6 +11,7 @@ void part_destroy(struct part *p)
 {
 	if (!p)
 		return;
+	memo_clear(&p->memo);
 	crux_free(p->memory);
 	crux_free(p->rate_memory);
 	crux_free(p->jobs);
@@ -173,15 +174,19 @@ static void fill_entries(struct crux_tracesim *s, struct part *p, struct groupin
 static enum crux_status fill_rates(struct crux_tracesim *s, struct part *p, struct grouping *g)
 {
 	uint32_t level_of[64], n_levels = number_levels(p, level_of), n = 0;
-	size_t bytes;
+	size_t bytes, room;
 
 	for (uint32_t k = 0; k < g->n_sorts; k++)
 		n += g->user_first[g->first_link[k] + 1] - g->user_first[g->first_link[k]];
 	bytes = rates_layout(&p->rates, NULL, g->n_sorts, g->n_groups, n_levels, n);
-	p->rate_memory = crux_zeroed(bytes, 1);
+	room = bytes + memo_layout(&p->memo, NULL, &p->rates, p->n_jobs);
+	p->rate_memory = crux_zeroed(room, 1);
 	if (!p->rate_memory)
 		return tracesim_nomem(s, "rates");
 	rates_layout(&p->rates, p->rate_memory, g->n_sorts, g->n_groups, n_levels, n);
+	memo_layout(&p->memo, (char *)p->rate_memory + bytes, &p->rates, p->n_jobs);
+	for (uint32_t j = 0; j < p->n_jobs; j++)
+		memo_job(&p->memo, j, p->jobs[j]->first_group, p->jobs[j]->n_groups);
 	for (uint32_t q = 0; q < g->n_groups; q++)
 		p->rates.level[q] = level_of[p->jobs[p->groups[q].job]->level];
 	fill_entries(s, p, g);
@@ -274,6 +279,7 @@ enum crux_status part_regroup(struct crux_tracesim *s, struct part *p)
 	enum crux_status status;
 
 	part_save(s, p);
+	memo_clear(&p->memo);
 	for (uint32_t j = 0; j < p->n_jobs; j++)
 		p->jobs[j]->split &= !p->has_begun[j];
 	p->memory = p->rate_memory = NULL;

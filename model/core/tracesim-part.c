@@ -223,7 +223,7 @@ static enum crux_status on_ready(struct crux_tracesim *s, struct part *p, struct
 		g->left = g->total;
 		g->rate = 0;
 		g->since = time;
-		rates_start(&p->rates, q);
+		memo_start(&p->memo, q);
 		p->dirty = true;
 	}
 	move_flows(p, job->index);
@@ -244,7 +244,7 @@ static enum crux_status on_flows(struct crux_tracesim *s, struct part *p, struct
 				return status;
 		}
 		p->groups[q].complete++;
-		rates_stop(&p->rates, q);
+		memo_stop(&p->memo, q);
 		p->dirty = true;
 		last_bit(p, q, time);
 	}
@@ -287,16 +287,16 @@ static uint64_t last_tick(const struct group *g, uint64_t time)
 /* New rates, and with them new times of last bits. */
 static void resolve(struct crux_tracesim *s, struct part *p, uint64_t time)
 {
-	uint32_t n = rates_solve(&p->rates);
+	uint32_t n = memo_solve(&p->memo);
 
 	s->work.solves++;
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t q = p->rates.changed[i];
+		uint32_t q = p->memo.changed[i];
 		struct group *g = &p->groups[q];
 
 		g->left = group_left(g, time);
 		g->since = time;
-		g->rate = p->rates.rate[q];
+		g->rate = memo_rate(&p->memo, q);
 		p->last_bit[q] = last_tick(g, time);
 		move_flows(p, g->job);
 	}
@@ -341,7 +341,7 @@ void part_start(struct crux_tracesim *s, struct part *p)
 		struct group *g = &p->groups[q];
 
 		if (g->phase == FLOW_MOVING) {
-			rates_start(&p->rates, q);
+			memo_start(&p->memo, q);
 			g->since = p->time;
 			p->dirty = true;
 		}

@@ -15,6 +15,7 @@
 #define CRUX_TRACESIM_PRIVATE_H
 
 #include "crux-tracesim.h"
+#include "tracesim-memo.h"
 #include "tracesim-rates.h"
 
 #define U128  unsigned __int128
@@ -143,6 +144,7 @@ struct part {
 	uint32_t *moved, n_moved; /* jobs whose flows' timer is to be set anew */
 	bool *is_moved;
 	struct rates rates;
+	struct rate_memo memo; /* of these rates */
 	uint64_t time;	       /* nothing has happened behind it */
 	uint64_t key;	       /* no job ends for good before it */
 	bool dirty, began, finished, regroup;
