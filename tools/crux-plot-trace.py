@@ -39,7 +39,15 @@ FIGURES = {
 def rows(db, table, columns, order):
     """Rows of a table as dictionaries."""
     names = columns.replace(" ", "").split(",")
-    return [dict(zip(names, row)) for row in db.execute(f"SELECT {columns} FROM {table} ORDER BY {order}")]
+    return [dict(zip(names, row)) for row in base.Study.read(db, columns, table, "", [], order)]
+
+
+def study_facts(db):
+    """The row of table trace, None for what is infinite or missing; None when there is none."""
+    columns = "source, from_s, length_s, bytes_factor, compute_factor, work, fairness, planned_runs, finished"
+    names = columns.split(", ")
+    row = db.execute(f"SELECT {columns} FROM trace ORDER BY id").fetchone()
+    return row and {name: value if base.sound(name, value) else None for name, value in zip(names, row)}
 
 
 def load(db):
@@ -47,8 +55,7 @@ def load(db):
     there = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     if not there.issuperset(TABLES):
         return None
-    facts = rows(db, "trace",
-                 "source, from_s, length_s, bytes_factor, compute_factor, work, fairness, planned_runs, finished", "id")
+    facts = study_facts(db)
     if not facts:
         return None
     run_rows = rows(db, "trace_run", "run, part, topology, scheduler, policy, levels, utilisation", "run")
@@ -56,7 +63,7 @@ def load(db):
     risks = rows(db, "trace_risk", "topology, scheduler, jobs, gpus, risky_jobs, risky_gpus, any_jobs, any_gpus",
                  "topology, scheduler")
     sorts = rows(db, "trace_risk_sort", "topology, scheduler, sort, jobs, gpus", "topology, scheduler, sort")
-    return base.Study(db, facts[0], run_rows, inputs, risks, sorts)
+    return base.Study(db, facts, run_rows, inputs, risks, sorts)
 
 
 def options():
@@ -102,7 +109,7 @@ def draw(db, database, asked):
         stem = name if name == "fairness" else "fig" + name
         drawn += [(f"{stem}-{i}.png" if len(pictures) > 1 else f"{stem}.png", picture)
                   for i, picture in enumerate(pictures, 1)]
-    return drawn, absent
+    return drawn, absent + base.Study.left_out()
 
 
 def main():

@@ -32,8 +32,47 @@ MOST_PANELS = 6  # of a picture with a panel for each topology and job scheduler
 WIDTH = 10  # inches: 1200 pixels
 
 
+# Columns that are words; that may be NULL, as nothing ended or was held. All others are numbers.
+WORDS = {"source", "work", "part", "topology", "scheduler", "policy", "sort"}
+NULLABLE = {"utilisation", "iteration_s", "alone_iteration_s"}
+MOST = 1e100  # what is larger cannot be drawn any more than what is infinite
+
+
+def sound(name, value):
+    """Can the column have it?"""
+    if value is None:
+        return name in NULLABLE
+    return isinstance(value, str) if name in WORDS else isinstance(value, (int, float)) and abs(value) < MOST
+
+
 class Study:
     """What a database holds. Other tables are asked for when they are drawn."""
+
+    odd = {}  # (table, of which run and how found): rows left out
+
+    @classmethod
+    def read(cls, db, columns, table, where, values, order, run=None):
+        """Rows as tuples, but those with a value that is infinite or missing."""
+        names = columns.replace(" ", "").split(",")
+        found = db.execute(f"SELECT {columns} FROM {table} {where} ORDER BY {order}", values).fetchall()
+        kept = [row for row in found if all(map(sound, names, row))]
+        cls.leave_out(table, run, len(found) - len(kept))
+        return kept
+
+    @classmethod
+    def leave_out(cls, table, key, n):
+        """Counted once, however often it is read."""
+        if n:
+            cls.odd[table, key] = n
+
+    @classmethod
+    def left_out(cls):
+        """A line for each table of which rows are not drawn."""
+        counts = collections.Counter()
+        for (table, _), n in cls.odd.items():
+            counts[table] += n
+        return [f"{table}: {n} {'row' if n == 1 else 'rows'} with a value that is infinite or missing "
+                f"{'is' if n == 1 else 'are'} left out" for table, n in sorted(counts.items())]
 
     def __init__(self, db, facts, runs, inputs, risks, sorts):
         self.db, self.facts, self.runs = db, facts, runs
@@ -72,7 +111,7 @@ class Study:
         return kept, f"{len(items) - len(kept)} more under other job schedulers are not drawn"
 
     def rows(self, columns, table, run, order):
-        return self.db.execute(f"SELECT {columns} FROM {table} WHERE run = ? ORDER BY {order}", [run["run"]]).fetchall()
+        return self.read(self.db, columns, table, "WHERE run = ?", [run["run"]], order, run["run"])
 
 
 # ------------------------------------------------------------------ words
@@ -99,14 +138,15 @@ def placed(topology, scheduler, width, lines=3):
 def caption(study, title, more=""):
     """What holds for the picture, in two or three lines."""
     facts = study.facts
-    source = facts["source"].rstrip("/")
+    source = (facts["source"] or "").rstrip("/")
     source = source if len(source) <= 40 else "…/" + os.path.basename(source)[-40:]
-    parts = [f"trace {source}", f"from day {facts['from_s'] / 86400:.3g}"]
-    if facts["length_s"] is not None and math.isfinite(facts["length_s"]):
+    parts = [f"trace {source}", f"from day {facts['from_s'] / 86400:.3g}" if facts["from_s"] is not None else ""]
+    if facts["from_s"] is not None and facts["length_s"] is not None:
         parts[-1] += f" to {(facts['from_s'] + facts['length_s']) / 86400:.3g}"
+    parts = [part for part in parts if part]
     parts += [f"{len(study.inputs):,} jobs, each its {WORK.get(facts['work'], facts['work'])}"]
     for name, factor in (("bytes", facts["bytes_factor"]), ("computation", facts["compute_factor"])):
-        parts += [f"{name} x {factor:g}"] if factor != 1 else []
+        parts += [f"{name} x {factor:g}"] if factor not in (1, None) else []
     parts += [f"fairness {facts['fairness']:g}"] if facts["fairness"] else []
     lines = [title, "; ".join(parts)] + ([more] if more else [])
     if not facts["finished"]:

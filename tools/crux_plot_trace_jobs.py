@@ -133,9 +133,15 @@ def draw_risk(study, pyplot):
 # ------------------------------------------------------------------ fairness
 
 
+MOST_SLOWDOWN = 1e12  # of an axis
+
+
 def slowdowns(study, run):
     pairs = study.rows("iteration_s, alone_iteration_s", "trace_job", run, "job")
-    return sorted(mean / alone for mean, alone in pairs if mean and alone and math.isfinite(mean / alone))
+    values = [mean / alone for mean, alone in pairs if mean and alone]
+    drawn = [value for value in values if 0 < value < MOST_SLOWDOWN]
+    study.leave_out("trace_job", ("slowdown", run["run"]), len(values) - len(drawn))
+    return sorted(drawn)
 
 
 def losses(study, run):

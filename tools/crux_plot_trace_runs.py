@@ -119,13 +119,15 @@ def power(axes, largest):
 
 def draw_one_over_time(study, pyplot, topology, scheduler, found):
     shown = shown_policies(found)
-    bins = {p: study.rows("start_s, end_s, busy_gpu_s, held_gpu_s", "trace_bin", found[p], "seq") for p in shown}
+    by_seq = {p: {seq: row for seq, *row in study.rows("seq, start_s, end_s, busy_gpu_s, held_gpu_s", "trace_bin",
+                                                       found[p], "seq")} for p in shown}
+    bins = {p: list(by_seq[p].values()) for p in shown}
     shown = [p for p in shown if bins[p]]
     if not shown:
         return []
     carried = {p: {} for p in shown}
     for policy in shown:
-        times = {seq: row for seq, row in enumerate(bins[policy])}
+        times = by_seq[policy]
         for seq, sort, value in study.rows("seq, sort, carried", "trace_sort", found[policy], "sort, seq"):
             if seq in times:
                 carried[policy].setdefault(sort, []).append((*times[seq][:2], value))

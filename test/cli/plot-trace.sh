@@ -93,6 +93,25 @@ change nulls one 'UPDATE trace_job SET iteration_s = NULL; UPDATE trace_bin SET 
     UPDATE trace_level SET progress_gpu_s = 0, alone_gpu_s = 0; UPDATE trace_sort SET carried = 0; UPDATE trace_run SET utilisation = NULL
     WHERE policy = '\''ecmp'\'''
 drawn nulls 'values that do not exist' "$jobs fig6 fig23 fig24 figK" '25 fairness'
+# Values that cannot be: put there by hand, one of each table. What has them is left out, and a line says so.
+change infinite one 'UPDATE trace_run SET utilisation = 9e999 WHERE policy = '\''sincronia'\''; UPDATE trace_job SET iteration_s = 9e999 WHERE run = 1 AND job < 5;
+    UPDATE trace_job SET alone_iteration_s = 1e-200 WHERE run = 1 AND job = 5; UPDATE trace_job SET alone_iteration_s = -9e999 WHERE run = 2 AND job < 3;
+    UPDATE trace_bin SET busy_gpu_s = 9e999 WHERE run = 1 AND seq = 3; UPDATE trace_bin SET end_s = 9e999 WHERE run = 1 AND seq = 335;
+    UPDATE trace_sort SET carried = 9e999 WHERE run = 1 AND seq = 7; UPDATE trace_level SET alone_gpu_s = 9e999 WHERE run = 1 AND level = 2;
+    UPDATE trace_level SET progress_gpu_s = -9e999 WHERE run = 2 AND level = 0; UPDATE trace_input SET finish_s = 9e999 WHERE job = 1;
+    UPDATE trace_input SET run_s = 1e300 WHERE job = 2; UPDATE trace SET length_s = 9e999, fairness = 9e999, bytes_factor = 9e999'
+drawn infinite 'values that cannot be' "$all" ''
+# Of jobs 5 + 3, and the one whose slowdown is 5e199; there are five sorts.
+[ "$(grep -c 'left out$' out.txt)" = 6 ] && grep -qx 'trace_run: 1 row with a value that is infinite or missing is left out' out.txt &&
+    grep -qx 'trace_input: 2 rows with a value that is infinite or missing are left out' out.txt && grep -q '^trace_job: 9 rows ' out.txt &&
+    grep -q '^trace_bin: 2 rows ' out.txt && grep -q '^trace_level: 2 rows ' out.txt && grep -q '^trace_sort: 5 rows ' out.txt
+result 'which are counted by table' $?
+change all_infinite one 'UPDATE trace_run SET utilisation = 9e999; UPDATE trace_input SET run_s = 9e999; DELETE FROM trace_risk_sort; DELETE FROM trace_risk'
+must_fail 'nothing but values that cannot be' 15 'nothing to draw' /usr/bin/python3 "$root/tools/crux-plot-trace.py" all_infinite.db
+# Tables that somebody made without our constraints.
+change loose one 'CREATE TABLE t AS SELECT * FROM trace_bin; DROP TABLE trace_bin; ALTER TABLE t RENAME TO trace_bin; UPDATE trace_bin SET held_gpu_s = NULL WHERE seq < 9;
+    CREATE TABLE u AS SELECT * FROM trace_input; DROP TABLE trace_input; ALTER TABLE u RENAME TO trace_input; UPDATE trace_input SET gpus = '\''many'\'' WHERE job = 3'
+drawn loose 'NULL and words for numbers' "$all" ''
 change short policies 'DELETE FROM trace_bin WHERE seq > 0; DELETE FROM trace_sort WHERE seq > 0; DELETE FROM trace_input WHERE job > 1;
     UPDATE trace SET length_s = 1800, from_s = 86400 * 1.5; UPDATE trace_bin SET end_s = 1800'
 drawn short 'half an hour, one bin, two jobs' "$jobs fig23 fig24 fairness" '6 25 K'
