@@ -134,6 +134,7 @@ int main(int argc, char **argv)
 			return 0;
 		}
 	}
+	signal(SIGXFSZ, SIG_IGN); /* a file that is too large is a fault like any other */
 	status = trace_options_parse(argc, argv, &o, &err);
 	if (!status)
 		status = check_db(&o, &err);

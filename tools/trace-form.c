@@ -114,5 +114,10 @@ enum crux_status trace_form_files(struct trace_options *o, struct crux_error *er
 	if (!o->own_topology)
 		return crux_fail(err, CRUX_NOMEM, "out of memory");
 	snprintf(o->own_topology, bytes, "lingjun:%s", o->paths[TRACE_TOPO_CSV]);
-	return o->n_topologies ? CRUX_OK : trace_take_topology(o, o->own_topology, err);
+	if (o->n_topologies)
+		return CRUX_OK;
+	status = trace_take_topology(o, o->own_topology, err);
+	if (status) /* nobody gave it */
+		crux_fail_prefix(err, "the trace's own (shorter names of its files would do): ");
+	return status;
 }

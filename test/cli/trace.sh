@@ -195,6 +195,7 @@ refused 'unknown topology' 13 torus "${h[@]}" --topology=torus
 refused 'key of a topology' 16 torz "${h[@]}" --topology=clos:torz=3
 refused 'topology twice' 17 'given twice' "${h[@]}" --topology=clos --topology=clos
 refused 'topology too long' 21 characters "${h[@]}" --topology="clos:tors=$(printf '1%.0s' {1..300})"
+refused 'names of files too long for a description' 21 'shorter names of its files would do): --topology: ' --trace="$(printf './%.0s' {1..130})hand" --db=none
 refused 'resume without a database' 11 '--db=none' "${h[@]}" --resume
 refused 'job larger than a cluster' 19 'needs 8 GPUs' "${h[@]}" --scheduler=packed --topology=clos:tors=1,hosts=1,gpus=4
 refused 'recorded placement on fewer hosts' 11 'over 2 hosts' "${h[@]}" --topology=clos:tors=1,hosts=1
@@ -306,5 +307,9 @@ trace "${s[@]}" --db=e.db --resume && same a.db e.db
 result 'resumed when nothing is there' $?
 ! timeout 100 "$bin/crux-trace" --no-picture --trace=hand --db=none --policies=ecmp > /dev/full 2> err.txt && [ "$(grep -c 'standard output' err.txt)" = 1 ]
 result 'standard output is full' $?
+rc=0
+(ulimit -f 40 && trace "${s[@]}" --db=i.db) || rc=$?
+[ $rc = 22 ] && [ "$(grep -vc '^run ' err.txt)" = 1 ] && grep -q 'i.db: ' err.txt
+result 'a limit on the size of files' $?
 
 finish
