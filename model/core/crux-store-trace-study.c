@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only
  *
  * crux-store-trace-study: see crux-store-trace.h: beginning a study and taking one up again, its
- * input, its end, and its runs as rows.
+ * input, and its end.
  *
  * Place: model/core (C11). Depends on crux-store and its private header, crux-tracelab.
  */
@@ -11,7 +11,6 @@
 #include "store-private.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -351,7 +350,7 @@ enum crux_status crux_store_trace_input(struct crux_store *store,
 	return status;
 }
 
-/* ---- the end, and the rows of a table */
+/* ---- the end */
 
 enum crux_status crux_store_trace_finish(struct crux_store *store, struct crux_error *err)
 {
@@ -375,62 +374,6 @@ enum crux_status crux_store_trace_finish(struct crux_store *store, struct crux_e
 	row = store_row_of(store, S_TRACE_FINISH);
 	status = store_row_done(store, &row, err);
 	return status ? status : store_commit(store, err);
-}
-
-static double real_of(sqlite3_stmt *stmt, int column)
-{
-	return sqlite3_column_type(stmt, column) == SQLITE_NULL
-		       ? NAN
-		       : sqlite3_column_double(stmt, column);
-}
-
-static void get_row(sqlite3_stmt *stmt, struct crux_store_trace_row *out)
-{
-	const struct {
-		char *text;
-		size_t size;
-	} texts[] = {{out->topology, sizeof(out->topology)},
-		     {out->scheduler, sizeof(out->scheduler)},
-		     {out->policy, sizeof(out->policy)},
-		     {out->part, sizeof(out->part)}};
-	double *const reals[] = {&out->utilisation,  &out->cluster_utilisation,
-				 &out->busy_gpu_s,   &out->held_gpu_s,
-				 &out->mean_jct_s,   &out->mean_wait_s,
-				 &out->slowdown_p50, &out->slowdown_p99,
-				 &out->slowdown_max, &out->lowest_loss,
-				 &out->end_s};
-
-	for (int i = 0; i < 4; i++)
-		snprintf(texts[i].text, texts[i].size, "%s", sqlite3_column_text(stmt, i));
-	out->levels = (uint32_t)sqlite3_column_int64(stmt, 4);
-	for (int i = 0; i < (int)(sizeof(reals) / sizeof(reals[0])); i++)
-		*reals[i] = real_of(stmt, 5 + i);
-}
-
-enum crux_status crux_store_trace_rows(struct crux_store *store, struct crux_store_trace_row **out,
-				       size_t *n, struct crux_error *err)
-{
-	struct store_row row = store_row_of(store, S_TRACE_ROWS);
-	void *rows = NULL;
-	size_t used = 0, cap = 0;
-	bool more = false;
-	enum crux_status status = store_row_next(store, &row, &more, err);
-
-	while (!status && more) {
-		status = crux_reserve(&rows, &cap, used + 1, sizeof(**out), err);
-		if (status)
-			break;
-		get_row(row.stmt, (struct crux_store_trace_row *)rows + used++);
-		status = store_row_next(store, &row, &more, err);
-	}
-	sqlite3_reset(row.stmt);
-	if (status) {
-		crux_free(rows);
-		return status;
-	}
-	*out = rows;
-	*n = used;
-	return CRUX_OK;
 }
 #else
 typedef int store_trace_study_needs_sqlite; /* a C file holds something */

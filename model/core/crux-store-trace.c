@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only
  *
- * crux-store-trace: see crux-store-trace.h: what becomes which row of a run, a topology and a risk,
- * and what a build without SQLite says. The study itself is in
- * crux-store-trace-study.c, the statements in store-private.h.
+ * crux-store-trace: see crux-store-trace.h: what becomes which row of a run, a topology and a risk.
+ * The study itself is in crux-store-trace-study.c, what is read for tables in
+ * crux-store-trace-rows.c, what a build without SQLite says in crux-store-trace-none.c, the
+ * statements in store-private.h.
  *
  * Place: model/core (C11). Depends on crux-store and its private header, crux-tracelab.
  */
@@ -183,25 +184,6 @@ enum crux_status crux_store_trace_run(struct crux_store *store,
 	return status;
 }
 
-enum crux_status crux_store_trace_has(struct crux_store *store,
-				      const struct crux_store_trace_setting *setting, bool *has,
-				      struct crux_error *err)
-{
-	struct store_row row = store_row_of(store, S_TRACE_HAS);
-	enum crux_status status;
-	bool more = false;
-
-	store_put_text(&row, setting->topology, -1);
-	store_put_text(&row, setting->scheduler, -1);
-	store_put_text(&row, setting->policy, -1);
-	store_put_int(&row, setting->levels);
-	status = store_row_next(store, &row, &more, err);
-	if (!status)
-		*has = more && sqlite3_column_int64(row.stmt, 0) > 0;
-	sqlite3_reset(row.stmt);
-	return status;
-}
-
 /* ---- a topology and who is at risk on it */
 
 enum crux_status crux_store_trace_topology(struct crux_store *store,
@@ -334,82 +316,5 @@ enum crux_status crux_store_trace_get_risk(struct crux_store *store, const char 
 	return status;
 }
 #else
-/* Nothing can be opened without SQLite, so that the others are never reached with a store. */
-enum crux_status crux_store_trace_open(const char *path, const struct crux_store_trace_study *study,
-				       bool resume, struct crux_store **out, struct crux_error *err)
-{
-	enum crux_status status = crux_store_check(path, err);
-
-	(void)study, (void)resume, (void)out;
-	return status ? status : store_absent(err);
-}
-
-enum crux_status crux_store_trace_own(struct crux_store *store, char *out, size_t size,
-				      struct crux_error *err)
-{
-	(void)store, (void)out, (void)size;
-	return store_absent(err);
-}
-
-enum crux_status crux_store_trace_input(struct crux_store *store,
-					const struct crux_store_trace_study *study,
-					const char *assumptions, struct crux_error *err)
-{
-	(void)store, (void)study, (void)assumptions;
-	return store_absent(err);
-}
-
-enum crux_status crux_store_trace_topology(struct crux_store *store,
-					   const struct crux_tracecluster *cluster,
-					   struct crux_error *err)
-{
-	(void)store, (void)cluster;
-	return store_absent(err);
-}
-
-enum crux_status crux_store_trace_has(struct crux_store *store,
-				      const struct crux_store_trace_setting *setting, bool *has,
-				      struct crux_error *err)
-{
-	(void)store, (void)setting, (void)has;
-	return store_absent(err);
-}
-
-enum crux_status crux_store_trace_run(struct crux_store *store,
-				      const struct crux_store_trace_setting *setting,
-				      const struct crux_tracelab_result *result,
-				      struct crux_error *err)
-{
-	(void)store, (void)setting, (void)result;
-	return store_absent(err);
-}
-
-enum crux_status crux_store_trace_risk(struct crux_store *store, const char *topology,
-				       const char *scheduler, const struct crux_tracelab_risk *risk,
-				       struct crux_error *err)
-{
-	(void)store, (void)topology, (void)scheduler, (void)risk;
-	return store_absent(err);
-}
-
-enum crux_status crux_store_trace_get_risk(struct crux_store *store, const char *topology,
-					   const char *scheduler, struct crux_tracelab_risk *out,
-					   struct crux_error *err)
-{
-	(void)store, (void)topology, (void)scheduler, (void)out;
-	return store_absent(err);
-}
-
-enum crux_status crux_store_trace_finish(struct crux_store *store, struct crux_error *err)
-{
-	(void)store;
-	return store_absent(err);
-}
-
-enum crux_status crux_store_trace_rows(struct crux_store *store, struct crux_store_trace_row **out,
-				       size_t *n, struct crux_error *err)
-{
-	(void)store, (void)out, (void)n;
-	return store_absent(err);
-}
+typedef int store_trace_needs_sqlite; /* a C file holds something */
 #endif
