@@ -146,7 +146,7 @@ RoceNetDevice::LinkDown()
             }
             Drop(frame, RoceDropReason::LINK_DOWN);
         }
-        if (c == ROCE_CLASSES || !m_turn[c])
+        if (c == ROCE_CLASSES || !m_qps.Next(c))
         {
             m_ready &= ~(1U << c);
         }

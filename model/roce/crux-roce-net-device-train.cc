@@ -100,8 +100,7 @@ RoceNetDevice::PassTrain(RoceFrame* frame, uint32_t rank, int64_t nowPs)
 {
     const uint32_t cls = m_train->cls;
     if (frame->wireBytes > RoceTrain::SMALL || rank <= cls || m_ready >> rank != 0 ||
-        (rank < ROCE_CLASSES &&
-         ((m_paused >> rank & 1) || (m_drr >> rank & m_group[rank] >> cls & 1))))
+        (rank < ROCE_CLASSES && ((m_paused >> rank & 1) || m_drr.Share(rank, cls))))
     {
         return false;
     }
@@ -145,7 +144,7 @@ bool
 RoceNetDevice::MakeWay(uint32_t rank, int64_t nowPs)
 {
     const uint32_t cls = m_train->cls;
-    const bool shared = rank < ROCE_CLASSES && (m_drr >> rank & 1) && (m_group[rank] >> cls & 1);
+    const bool shared = rank < ROCE_CLASSES && m_drr.Share(rank, cls);
     if (!IsSpread() && (rank < cls || (rank > cls && shared) || (rank == cls && !m_host)))
     {
         return false;
@@ -192,9 +191,9 @@ RoceNetDevice::CutTrain(int64_t nowPs)
     m_counters.txBytes -= rest->wireBytes;
     m_counters.txClass[cls] -= rest->wireBytes;
     m_counters.txPayload[cls] -= rest->payload;
-    if (m_drr >> cls & 1)
+    if (m_drr.Has(cls))
     {
-        m_deficit[cls] += rest->wireBytes;
+        m_drr.Charge(cls, -static_cast<int64_t>(rest->wireBytes));
     }
     if (m_host)
     {
@@ -227,11 +226,11 @@ RoceNetDevice::TrainLimit(const RoceQueuePair& qp, int64_t nowPs) const
     {
         return 1;
     }
-    uint32_t limit =
-        std::min(qp.GetTrainLength() / m_turns[cls], GetTrainMost(qp.GetPayload() + ROCE_OVERHEAD));
-    if (limit > 1 && !m_paced.empty())
+    uint32_t limit = std::min(qp.GetTrainLength() / m_qps.Count(cls),
+                              GetTrainMost(qp.GetPayload() + ROCE_OVERHEAD));
+    if (limit > 1 && m_qps.HasPaced())
     {
-        const int64_t untilPs = m_paced.front()->nextSendPs - std::max(nowPs, m_freePs);
+        const int64_t untilPs = m_qps.FirstPaced()->nextSendPs - std::max(nowPs, m_freePs);
         const auto packets = static_cast<uint64_t>(std::max<int64_t>(untilPs, 0)) * m_rateBps /
                              ((qp.GetPayload() + ROCE_OVERHEAD) * uint64_t(8000000000000));
         limit = static_cast<uint32_t>(std::min<uint64_t>(limit, packets + 1));

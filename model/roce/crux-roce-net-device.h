@@ -6,7 +6,7 @@
  * failure of the link, counters and traces.
  *
  * Place: model/roce (C++17). Depends on ns-3 core and network, crux-roce-frame,
- * crux-roce-clock.
+ * crux-roce-clock, crux-roce-drr, crux-roce-qp-scheduler, crux-roce-port-counters.
  *
  * Transmission. When the port is free it takes, in this order: a PFC frame; from
  * the highest class that is not paused and has something: a queued frame or, on a
@@ -33,7 +33,10 @@
 #define CRUX_ROCE_NET_DEVICE_H
 
 #include "crux-roce-clock.h"
+#include "crux-roce-drr.h"
 #include "crux-roce-frame.h"
+#include "crux-roce-port-counters.h"
+#include "crux-roce-qp-scheduler.h"
 
 #include "ns3/callback.h"
 #include "ns3/data-rate.h"
@@ -44,7 +47,6 @@
 #include <array>
 #include <cstdint>
 #include <string>
-#include <vector>
 
 namespace ns3
 {
@@ -54,72 +56,6 @@ class RoceChannel;
 class RoceHost;
 class RoceQueuePair;
 class RoceSwitch;
-
-/** Why a frame was thrown away. */
-enum class RoceDropReason : uint8_t
-{
-    BUFFER,    //!< lossy class: above the dynamic threshold or the queue limit
-    HEADROOM,  //!< lossless class: headroom used up (a configuration that is not lossless)
-    NO_ROUTE,  //!< the switch has no route to the destination, or cannot forward the kind
-    TTL,       //!< hops used up
-    NOT_OURS,  //!< a host got a packet for another address or an unknown queue pair
-    ERROR,     //!< lost by the error model or loss filter
-    LINK_DOWN, //!< no cable or a cut one, or refused by the port (too long)
-    COUNT,
-};
-
-/**
- * \param reason a reason
- * \return its name in lower case
- */
-const char* RoceDropReasonName(RoceDropReason reason);
-
-/** What a port has done since it was made. Bytes are wire sizes unless said otherwise. */
-struct RocePortCounters
-{
-    uint64_t txFrames{0};                            //!< frames sent, PFC included
-    uint64_t txBytes{0};                             //!< bytes sent
-    uint64_t rxFrames{0};                            //!< frames received
-    uint64_t rxBytes{0};                             //!< bytes received
-    std::array<uint64_t, ROCE_CLASSES> txClass{};    //!< bytes sent per class
-    std::array<uint64_t, ROCE_CLASSES> rxClass{};    //!< bytes received per class
-    std::array<uint64_t, ROCE_CLASSES> txPayload{};  //!< RoCE payload bytes sent per class
-    std::array<uint64_t, ROCE_CLASSES> rxPayload{};  //!< RoCE payload bytes received per class
-    std::array<uint64_t, ROCE_CLASSES> pauseSent{};  //!< pause frames (quanta > 0) sent per class
-    std::array<uint64_t, ROCE_CLASSES> pauseRecv{};  //!< pause frames (quanta > 0) received
-    std::array<uint64_t, ROCE_CLASSES> resumeSent{}; //!< resume frames sent per class
-    std::array<uint64_t, ROCE_CLASSES> resumeRecv{}; //!< resume frames received per class
-    uint64_t pauseIgnored{0};                        //!< PFC frames for classes above 7
-    uint64_t pauseLossy{0};                          //!< pauses for lossy classes: not heeded
-    std::array<uint64_t, ROCE_CLASSES> stops{};      //!< times the class began to be paused
-    std::array<int64_t, ROCE_CLASSES> stoppedPs{};   //!< ps in pauses of the class that have ended
-    uint64_t ecnMarks{0};                            //!< frames marked at this port's queues
-    std::array<uint64_t, static_cast<size_t>(RoceDropReason::COUNT)> drops{}; //!< per reason
-    /** Frames dropped per class and reason; PFC frames are in drops only. */
-    std::array<std::array<uint64_t, static_cast<size_t>(RoceDropReason::COUNT)>, ROCE_CLASSES>
-        dropsOf{};
-    std::array<uint64_t, ROCE_CLASSES> maxQueue{}; //!< longest queue seen per class, bytes
-    /** \name Datagrams, counted above too but for payload @{ */
-    uint64_t txDatagrams{0};     //!< sent
-    uint64_t txDatagramBytes{0}; //!< bytes of them
-    uint64_t rxDatagrams{0};     //!< received, those that are lost as they arrive included
-    uint64_t rxDatagramBytes{0}; //!< bytes of them
-    uint64_t dropDatagrams{0};   //!< dropped for any reason
-    /** @} */
-
-    /** \return frames dropped for any reason */
-    uint64_t Drops() const;
-    /** \return pause frames sent in all classes */
-    uint64_t Pauses() const;
-};
-
-/** ECN marking curve of a class; all in bytes, probability in 0..1. */
-struct RoceEcnCurve
-{
-    uint64_t kmin; //!< no mark below
-    uint64_t kmax; //!< always a mark above
-    double pmax;   //!< probability at kmax
-};
 
 /**
  * \brief A port. On a node with a RoceSwitch it is a switch port, with a RoceHost
@@ -451,9 +387,6 @@ class RoceNetDevice : public NetDevice
 
     /** \brief Send as long as the port is free and something may go. \param nowPs time */
     void Service(int64_t nowPs);
-    /** \brief The class to serve by deficit round robin. \param top highest that is ready
-     * \param may classes that may send \return a class of top's group */
-    uint32_t PickDrr(uint32_t top, uint32_t may);
     /** \brief Put one frame on the cable. \param frame the frame \param fromPs when it could
      * have begun had the port been free, at most now \param nowPs time */
     void Transmit(RoceFrame* frame, int64_t fromPs, int64_t nowPs);
@@ -497,14 +430,11 @@ class RoceNetDevice : public NetDevice
     void Arrive(RoceFrame* frame, int64_t nowPs);
     /** \brief Lost by the filter or the error model? \param frame it \return whether */
     bool IsLost(const RoceFrame& frame);
-    /** \name Heap of paced queue pairs and circle of those in turn @{ */
-    void SiftUp(size_t i);
-    void SiftDown(size_t i);
-    void PushPaced(RoceQueuePair* qp);
-    void JoinTurn(RoceQueuePair* qp);
+    /** \brief A queue pair has something to send: in turn or paced. \param qp it \param nowPs time
+     */
     void Join(RoceQueuePair* qp, int64_t nowPs);
+    /** \brief A queue pair has sent: behind the others, paced or off. \param qp it */
     void Requeue(RoceQueuePair* qp);
-    /** @} */
     /** \name Accessors of attributes that change the marking curves @{ */
     void SetKmin(uint64_t bytes);
     uint64_t GetKmin() const;
@@ -557,12 +487,12 @@ class RoceNetDevice : public NetDevice
     uint32_t m_ip{0};               //!< address of a NIC
     bool m_freePending{false};      //!< the "port free" event is scheduled
     bool m_sends{false};            //!< has a cable, cut or not at a NIC, whole at a switch
-    uint8_t m_drr{0};               //!< bit c: class c is in deficit round robin
     int64_t m_trainUntilPs{0};      //!< until then the train being sent can be cut
     int64_t m_arrivalAt{0};         //!< when the head of m_inFlight is due
     int64_t m_freeAt{0};            //!< when the "port free" event is due
     uint32_t m_arrivalStrays{0};    //!< arrival events pending that others have replaced
     uint32_t m_freeStrays{0};       //!< "port free" events pending that others have replaced
+    RoceDrr m_drr;                  //!< classes in deficit round robin
     RoceFrameFifo m_inFlight;       //!< frames on their way to this end
     std::array<RoceFrameFifo, ROCE_CLASSES + 1> m_queue;   //!< waiting frames; 8: PFC
     std::array<uint64_t, ROCE_CLASSES + 1> m_queueBytes{}; //!< their bytes
@@ -585,18 +515,10 @@ class RoceNetDevice : public NetDevice
     Ptr<RoceEvent> m_heldEvent;        //!< the first of them
 
     // Queue pairs of a NIC.
-    std::array<RoceQueuePair*, ROCE_CLASSES> m_turn{}; //!< circular list per class: next to serve
-    std::array<uint32_t, ROCE_CLASSES> m_turns{};      //!< how many are in each list
-    std::array<bool, ROCE_CLASSES> m_qpTurn{};         //!< queue pairs before frames next time
-    std::vector<RoceQueuePair*> m_paced;               //!< heap by next sending time, then QPN
-    RoceQueuePair* m_taken{nullptr};                   //!< queue pair of the frame just taken
-    int64_t m_paceAt{INT64_MAX};                       //!< earliest pending pace event
-
-    // Deficit round robin.
-    std::array<int64_t, ROCE_CLASSES> m_deficit{}; //!< wire bytes that may still go
-    std::array<uint32_t, ROCE_CLASSES> m_quantum;  //!< wire bytes a turn
-    std::array<uint8_t, ROCE_CLASSES> m_group{};   //!< classes that share the class's place
-    std::array<uint8_t, ROCE_CLASSES> m_drrTurn{}; //!< by lowest class of a group: whose turn
+    RoceQpScheduler m_qps;                     //!< those that have something to send
+    std::array<bool, ROCE_CLASSES> m_qpTurn{}; //!< queue pairs before frames next time
+    RoceQueuePair* m_taken{nullptr};           //!< queue pair of the frame just taken
+    int64_t m_paceAt{INT64_MAX};               //!< earliest pending pace event
 
     // PFC.
     std::array<int64_t, ROCE_CLASSES> m_pausedUntil{}; //!< expiry of a pause, ps

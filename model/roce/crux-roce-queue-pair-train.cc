@@ -16,9 +16,6 @@
 namespace ns3
 {
 
-/** PSNs are 24 bit; fewer than half of them may be in flight. */
-static constexpr uint64_t MAX_IN_FLIGHT = (1 << 23) - 1;
-
 int64_t
 RoceQueuePair::UnitPs(uint64_t rateBps) const
 {
@@ -34,12 +31,12 @@ RoceQueuePair::TrainGap(uint64_t rateBps) const
 uint64_t
 RoceQueuePair::TrainWish(uint64_t limit) const
 {
-    if (m_current >= m_messages.size() || m_changing || m_repeat < m_repeatEnd)
+    if (m_current >= m_messages.Size() || m_changing || m_repeat < m_repeatEnd)
     {
         return 1;
     }
-    const Message& message = m_messages[m_current];
-    uint64_t longest = std::min(limit, message.firstSeq + message.packets - m_next);
+    const RoceSendQueue::Message& message = m_messages[m_current];
+    uint64_t longest = std::min(limit, message.End() - m_next);
     longest = std::min(longest, std::max<uint64_t>(1, MAX_IN_FLIGHT - (m_next - m_una)));
     uint64_t ask = m_ackEvery;
     if (m_ackBytes)
@@ -111,7 +108,10 @@ RoceQueuePair::PaceTrain(const RoceFrame& frame, int64_t nowPs)
 }
 
 void
-RoceQueuePair::Extend(RoceFrame* frame, const Message& message, uint64_t packets, int64_t nowPs)
+RoceQueuePair::Extend(RoceFrame* frame,
+                      const RoceSendQueue::Message& message,
+                      uint64_t packets,
+                      int64_t nowPs)
 {
     const uint64_t i = m_next - message.firstSeq;
     const bool last = i + packets == message.packets;
@@ -146,7 +146,7 @@ RoceQueuePair::Unsend(const RoceFrame& rest)
     m_counters.bytesFirst -= m_max < end ? rest.payload - (m_max - from) * m_payload : 0;
     m_next = from;
     m_inFlight -= rest.payload;
-    m_current = MessageOf(from);
+    m_current = m_messages.Find(from);
     m_lastAsked = std::min(m_lastAsked, m_askedBefore);
     m_repeatEnd = std::min(m_repeatEnd, from);
     m_repeat = std::min(m_repeat, from);
@@ -176,7 +176,7 @@ RoceQueuePair::ReceiveTrain(RoceFrame& frame, uint64_t seq, int64_t nowPs)
     for (uint32_t i = 0; i <= frame.more && !m_failed; i++)
     {
         const bool end = i == frame.more;
-        one.psn = (seq + i) & 0xffffff;
+        one.psn = (seq + i) & PSN_MASK;
         one.payload = end ? frame.payload - i * payload : payload;
         one.opcode = end && last ? ROCE_SEND_LAST : ROCE_SEND_MIDDLE;
         one.ackRequest = end && frame.ackRequest;

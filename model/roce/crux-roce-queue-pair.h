@@ -4,7 +4,8 @@
  * crux-roce-queue-pair: a reliable connection: messages cut into packets, go-back-N or
  * selective repeat, completions, CNPs at the receiver, congestion control at the sender.
  *
- * Place: model/roce (C++17). Depends on crux-roce-frame, crux-roce-congestion-control.
+ * Place: model/roce (C++17). Depends on crux-roce-frame, crux-roce-congestion-control,
+ * crux-roce-send-queue, crux-roce-completion.
  *
  * Sender. A message of b bytes is max(1, ceil(b / Payload)) packets: SEND First, Middle,
  * Last, or Only. Sequence numbers count in 64 bits and travel in 24 (PSN, wrapping). The
@@ -41,8 +42,10 @@
 #define CRUX_ROCE_QUEUE_PAIR_H
 
 #include "crux-roce-clock.h"
+#include "crux-roce-completion.h"
 #include "crux-roce-congestion-control.h"
 #include "crux-roce-frame.h"
+#include "crux-roce-send-queue.h"
 
 #include "ns3/callback.h"
 #include "ns3/nstime.h"
@@ -59,45 +62,6 @@ namespace ns3
 
 class RoceHost;
 class RoceNetDevice;
-
-/** How a message ended. */
-enum class RoceStatus : uint8_t
-{
-    SUCCESS,        //!< delivered (receiver), acknowledged (sender)
-    RETRY_EXCEEDED, //!< RetryLimit retries in a row, and no answer
-    FLUSHED,        //!< behind a message that failed
-    PATH_FAILED,    //!< there is no path to the other end any more
-};
-
-/** What a completion callback is told. */
-struct RoceCompletion
-{
-    uint64_t wrId;     //!< the number given to PostSend, on both sides (as immediate data would)
-    uint64_t bytes;    //!< size of the message
-    RoceStatus status; //!< how it ended
-    Time time;         //!< when: arrival of its last packet in order, or of that one's ACK
-};
-
-/** What a queue pair has done. */
-struct RoceQueuePairCounters
-{
-    uint64_t packetsSent{0};      //!< data packets, retransmitted ones included
-    uint64_t packetsResent{0};    //!< data packets sent again
-    uint64_t bytesSent{0};        //!< payload bytes, retransmitted ones included
-    uint64_t bytesFirst{0};       //!< payload bytes sent for the first time
-    uint64_t bytesAcked{0};       //!< payload bytes acknowledged
-    uint64_t bytesReceived{0};    //!< payload bytes taken in order
-    uint64_t messagesSent{0};     //!< messages completed as sender
-    uint64_t messagesReceived{0}; //!< messages completed as receiver
-    uint64_t outOfOrder{0};       //!< packets received that were not the expected one
-    uint64_t acksSent{0};         //!< ACKs sent
-    uint64_t naksSent{0};         //!< NAKs sent
-    uint64_t cnpsSent{0};         //!< CNPs sent
-    uint64_t naksReceived{0};     //!< NAKs received
-    uint64_t cnpsReceived{0};     //!< CNPs received
-    uint64_t timeouts{0};         //!< expiries of the retransmission timer
-    uint64_t duplicates{0};       //!< packets received that had been received before
-};
 
 /** \brief One end of a reliable connection, made by RoceHost::CreateQueuePair. */
 class RoceQueuePair : public Object
@@ -252,14 +216,9 @@ class RoceQueuePair : public Object
     void DoDispose() override;
 
   private:
-    /** A message that is not completed. */
-    struct Message
-    {
-        uint64_t wrId;     //!< caller's number
-        uint64_t bytes;    //!< size
-        uint64_t firstSeq; //!< sequence number of its first packet
-        uint64_t packets;  //!< number of packets
-    };
+    /** PSNs are 24 bit; fewer than half of them may be in flight. */
+    static constexpr uint32_t PSN_MASK = 0xffffff;
+    static constexpr uint64_t MAX_IN_FLIGHT = (1 << 23) - 1; //!< packets
 
     /** A packet that was received before an earlier one (selective repeat). */
     struct Early
@@ -288,14 +247,8 @@ class RoceQueuePair : public Object
     std::vector<Ptr<RoceNetDevice>> FindPath(Ptr<RoceQueuePair> peer, std::string& error) const;
     /** \return 64-bit sequence number nearest to @p near that @p psn stands for */
     static uint64_t Unwrap(uint32_t psn, uint64_t near);
-    /** \return payload bytes of the packets [from, to) of the messages kept */
-    uint64_t BytesBetween(uint64_t from, uint64_t to) const;
-    /** \param seq a packet of a message kept \return index of the message */
-    size_t MessageOf(uint64_t seq) const;
-    /** \param message it \param seq one of its packets \return payload bytes of the packet */
-    uint64_t PayloadOf(const Message& message, uint64_t seq) const;
     /** \brief Make a packet. \param message it \param seq which packet \return it */
-    RoceFrame* Build(const Message& message, uint64_t seq) const;
+    RoceFrame* Build(const RoceSendQueue::Message& message, uint64_t seq) const;
     /** \brief The next packet is sent again (selective repeat). \return it */
     RoceFrame* NextRepeat();
     /** \brief The next packets in order. \param packets how many, of one message \param nowPs time
@@ -317,7 +270,10 @@ class RoceQueuePair : public Object
     void PaceTrain(const RoceFrame& frame, int64_t nowPs);
     /** \brief Make a packet a train. \param frame m_next's \param message it
      * \param packets in all \param nowPs time */
-    void Extend(RoceFrame* frame, const Message& message, uint64_t packets, int64_t nowPs);
+    void Extend(RoceFrame* frame,
+                const RoceSendQueue::Message& message,
+                uint64_t packets,
+                int64_t nowPs);
     /** \brief A train came that is not simply the next. \param frame it \param seq its first
      * packet \param nowPs time */
     void ReceiveTrain(RoceFrame& frame, uint64_t seq, int64_t nowPs);
@@ -411,12 +367,11 @@ class RoceQueuePair : public Object
     Ptr<RoceCongestionControl> m_control; //!< congestion control
 
     // Sender.
-    std::deque<Message> m_messages;   //!< oldest first
+    RoceSendQueue m_messages;         //!< not completed
     size_t m_current{0};              //!< message that m_next belongs to
     uint64_t m_una{0};                //!< oldest packet not acknowledged
     uint64_t m_next{0};               //!< next packet to send
     uint64_t m_max{0};                //!< first packet never sent
-    uint64_t m_end{0};                //!< first packet not posted
     uint64_t m_inFlight{0};           //!< payload bytes in [m_una, m_next)
     uint64_t m_lastAsked{0};          //!< packet after the last that asked for an ACK
     uint64_t m_window{UINT64_MAX};    //!< limit by WindowBdp, payload bytes

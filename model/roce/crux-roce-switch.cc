@@ -1,7 +1,9 @@
 /*
  * SPDX-License-Identifier: GPL-2.0-only
  *
- * crux-roce-switch: forwarding, ECMP, shared buffer and PFC thresholds.
+ * crux-roce-switch: attributes, life, ports and routes of a switch, and the way of a frame through
+ * it: port by ECMP or flowlet, admission to the buffer, mark, release. How the buffer is divided
+ * and checked is in crux-roce-switch-buffer.cc, trains are in crux-roce-switch-train.cc.
  *
  * Place: model/roce (C++17). Depends on crux-roce-net-device and crux-topology (hash).
  */
@@ -16,18 +18,12 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
-#include <iostream>
-#include <sstream>
 
 namespace ns3
 {
 
 NS_LOG_COMPONENT_DEFINE("RoceSwitch");
 NS_OBJECT_ENSURE_REGISTERED(RoceSwitch);
-
-/** First address of the densely stored routes, and how many there may be. */
-static constexpr uint32_t DENSE_BASE = 0x0a000000;
-static constexpr uint32_t DENSE_SIZE = 1 << 20;
 
 TypeId
 RoceSwitch::GetTypeId()
@@ -161,9 +157,6 @@ RoceSwitch::GetPort(uint32_t port) const
     return m_ports.at(port).device;
 }
 
-// ---------------------------------------------------------------------------
-// Routes
-
 uint32_t
 RoceSwitch::AddGroup(const std::vector<uint32_t>& ports)
 {
@@ -179,32 +172,17 @@ RoceSwitch::AddGroup(const std::vector<uint32_t>& ports)
                                                           << m_ports.size() << " ports");
         }
     }
-    const auto it = m_groupIds.emplace(ports, static_cast<uint32_t>(m_groups.size()));
-    if (it.second)
-    {
-        m_groups.push_back(ports);
-    }
-    return it.first->second;
+    return m_routes.AddGroup(ports);
 }
 
 void
 RoceSwitch::AddRouteGroup(uint32_t dstIp, uint32_t group)
 {
-    if (group >= m_groups.size())
+    if (group >= m_routes.GetNGroups())
     {
-        NS_FATAL_ERROR("RoceSwitch: route over group " << group << " of " << m_groups.size());
+        NS_FATAL_ERROR("RoceSwitch: route over group " << group << " of " << m_routes.GetNGroups());
     }
-    const uint32_t i = dstIp - DENSE_BASE;
-    if (i >= DENSE_SIZE)
-    {
-        m_sparse[dstIp] = group + 1;
-        return;
-    }
-    if (i >= m_dense.size())
-    {
-        m_dense.resize(i + 1);
-    }
-    m_dense[i] = group + 1;
+    m_routes.Add(dstIp, group);
 }
 
 void
@@ -213,40 +191,23 @@ RoceSwitch::AddRoute(uint32_t dstIp, const std::vector<uint32_t>& ports)
     AddRouteGroup(dstIp, AddGroup(ports));
 }
 
-uint32_t
-RoceSwitch::FindGroup(uint32_t dstIp) const
-{
-    const uint32_t i = dstIp - DENSE_BASE;
-    if (i < m_dense.size())
-    {
-        return m_dense[i];
-    }
-    const auto it = m_sparse.find(dstIp);
-    return it == m_sparse.end() ? 0 : it->second;
-}
-
 std::vector<uint32_t>
 RoceSwitch::GetRoute(uint32_t dstIp) const
 {
-    const uint32_t group = FindGroup(dstIp);
-    return group ? m_groups[group - 1] : std::vector<uint32_t>();
+    const uint32_t group = m_routes.Find(dstIp);
+    return group ? m_routes.Ports(group) : std::vector<uint32_t>();
 }
 
 void
 RoceSwitch::RemoveRoute(uint32_t dstIp)
 {
-    const uint32_t i = dstIp - DENSE_BASE;
-    if (i < m_dense.size())
-    {
-        m_dense[i] = 0;
-    }
-    m_sparse.erase(dstIp);
+    m_routes.Remove(dstIp);
 }
 
 uint32_t
 RoceSwitch::GetNGroups() const
 {
-    return static_cast<uint32_t>(m_groups.size());
+    return m_routes.GetNGroups();
 }
 
 uint32_t
@@ -292,12 +253,12 @@ RoceSwitch::Choose(const std::vector<uint32_t>& ports, uint32_t choice) const
 uint32_t
 RoceSwitch::SelectPort(const RoceFrame& frame) const
 {
-    const uint32_t group = FindGroup(frame.dstIp);
+    const uint32_t group = m_routes.Find(frame.dstIp);
     if (group == 0)
     {
         return UINT32_MAX;
     }
-    const std::vector<uint32_t>& ports = m_groups[group - 1];
+    const std::vector<uint32_t>& ports = m_routes.Ports(group);
     return Choose(ports, ports.size() == 1 ? 0 : Hash(frame));
 }
 
@@ -308,12 +269,12 @@ RoceSwitch::Route(const RoceFrame& frame, int64_t nowPs)
     {
         return SelectPort(frame);
     }
-    const uint32_t group = FindGroup(frame.dstIp);
+    const uint32_t group = m_routes.Find(frame.dstIp);
     if (group == 0)
     {
         return UINT32_MAX;
     }
-    const std::vector<uint32_t>& ports = m_groups[group - 1];
+    const std::vector<uint32_t>& ports = m_routes.Ports(group);
     const int64_t lastPs = frame.more ? std::max(nowPs, frame.tailPs) : nowPs;
     return Choose(ports,
                   ports.size() == 1 ? 0 : m_flowlets.Choice(Hash(frame), nowPs, m_gapPs, lastPs));
@@ -323,214 +284,6 @@ uint64_t
 RoceSwitch::GetFlowlets() const
 {
     return m_flowlets.GetCount();
-}
-
-// ---------------------------------------------------------------------------
-// Buffer
-
-void
-RoceSwitch::Configure()
-{
-    m_configured = true;
-    m_gapPs = RoceClock::FromTime(m_flowletGap);
-    if (m_gapPs > 0)
-    {
-        m_flowlets.Allocate();
-    }
-    uint64_t total = 0;
-    for (Port& port : m_ports)
-    {
-        port.device->CheckThresholds();
-        const uint32_t classes = __builtin_popcount(port.device->GetLosslessClasses());
-        port.headroom = static_cast<uint64_t>(m_headroomScale * port.device->GetHeadroom());
-        total += classes * port.headroom;
-    }
-    m_sharedSize = m_sharedBuffer ? m_sharedBuffer : DefaultShared();
-    if (m_bufferSize && m_bufferSize < total + m_sharedSize)
-    {
-        m_sharedSize = m_bufferSize > total ? m_bufferSize - total : 0;
-        if (m_bufferSize < total)
-        {
-            for (Port& port : m_ports)
-            {
-                port.headroom = static_cast<uint64_t>(double(port.headroom) * m_bufferSize / total);
-            }
-        }
-    }
-    m_sharedSize = std::max(m_sharedSize, m_sharedUsed); // when configured anew at run time
-    if (!m_warned)
-    {
-        Warn(Check());
-        Warn(CheckMarking());
-    }
-}
-
-void
-RoceSwitch::Warn(const std::vector<std::string>& lines)
-{
-    if (!lines.empty())
-    {
-        m_warned = true;
-        std::cerr << "crux: warning: " << lines[0];
-        if (lines.size() > 1)
-        {
-            std::cerr << " (and " << lines.size() - 1 << " more ports of this switch)";
-        }
-        std::cerr << std::endl;
-    }
-}
-
-uint64_t
-RoceSwitch::DefaultShared() const
-{
-    uint64_t kmax = 0;
-    for (const Port& port : m_ports)
-    {
-        for (uint8_t c = 0; c < ROCE_CLASSES; c++)
-        {
-            kmax = std::max(kmax, port.device->Curve(c).kmax);
-        }
-    }
-    const double marking = static_cast<double>(kmax) * (1 + m_alpha) / m_alpha;
-    const uint64_t least = std::max<uint64_t>(32 << 20, m_ports.size() * (256 << 10));
-    // One byte more, so that the threshold rounded down is not below Kmax.
-    return marking < 0x1p50 ? std::max(least, static_cast<uint64_t>(marking) + 16) : least;
-}
-
-std::string
-RoceSwitch::CheckPort(const Port& port) const
-{
-    const RoceNetDevice& device = *port.device;
-    const Ptr<RoceNetDevice> peer = device.GetPeer();
-    const uint8_t lossless = device.GetLosslessClasses();
-    std::ostringstream line;
-    if (!peer || !lossless)
-    {
-        return "";
-    }
-    line << "port " << device.GetLabel();
-    if (port.headroom < device.GetHeadroom())
-    {
-        line << ": headroom is " << port.headroom << " bytes per lossless class, needs "
-             << device.GetHeadroom()
-             << "; lossless classes may lose frames (HeadroomScale, BufferSize)";
-        return line.str();
-    }
-    if (lossless & ~peer->GetLosslessClasses())
-    {
-        line << ": lossless classes 0x" << std::hex << +lossless << ", but 0x"
-             << +peer->GetLosslessClasses() << " at " << peer->GetLabel()
-             << "; frames of the others are not protected on this link";
-        return line.str();
-    }
-    if (device.GetRateBps() != peer->GetRateBps())
-    {
-        line << " sends at " << device.GetRateBps() << " bit/s, its other end " << peer->GetLabel()
-             << " at " << peer->GetRateBps();
-        return line.str();
-    }
-    return "";
-}
-
-std::string
-RoceSwitch::CheckMarking(const Port& port) const
-{
-    const RoceNetDevice& device = *port.device;
-    const uint8_t both = device.GetLosslessClasses() & device.GetEcnClasses();
-    const uint64_t threshold = GetPauseThreshold();
-    for (uint8_t c = 0; device.GetPeer() && c < ROCE_CLASSES; c++)
-    {
-        if (both >> c & 1 && device.Curve(c).kmax > threshold)
-        {
-            std::ostringstream line;
-            line << "port " << device.GetLabel() << " class " << +c << ": EcnKmax "
-                 << device.Curve(c).kmax << " bytes is above the PFC threshold of " << threshold
-                 << "; PFC may come before ECN (EcnKmax, SharedBuffer, Alpha)";
-            return line.str();
-        }
-    }
-    return "";
-}
-
-std::vector<std::string>
-RoceSwitch::Collect(std::string (RoceSwitch::*check)(const Port&) const)
-{
-    std::vector<std::string> lines;
-    if (!m_configured)
-    {
-        Configure();
-    }
-    for (const Port& port : m_ports)
-    {
-        const std::string line = (this->*check)(port);
-        if (!line.empty())
-        {
-            lines.push_back(line);
-        }
-    }
-    return lines;
-}
-
-std::vector<std::string>
-RoceSwitch::Check()
-{
-    return Collect(&RoceSwitch::CheckPort);
-}
-
-std::vector<std::string>
-RoceSwitch::CheckMarking()
-{
-    return Collect(&RoceSwitch::CheckMarking);
-}
-
-uint64_t
-RoceSwitch::GetPauseThreshold() const
-{
-    return static_cast<uint64_t>(m_alpha / (1 + m_alpha) * static_cast<double>(GetSharedSize()));
-}
-
-int64_t
-RoceSwitch::GetDeadlockPs() const
-{
-    return RoceClock::FromTime(m_deadlockTime);
-}
-
-uint64_t
-RoceSwitch::GetDeadlocks() const
-{
-    return m_deadlocks;
-}
-
-void
-RoceSwitch::OnDeadlock(const std::string& cycle)
-{
-    m_deadlocks++;
-    m_traceDeadlock(cycle);
-    std::cerr << "crux: deadlock at " << Simulator::Now().As(Time::US) << ": " << cycle
-              << (m_deadlockStops ? "; stopped" : "") << std::endl;
-    if (m_deadlockStops)
-    {
-        Simulator::Stop();
-    }
-}
-
-uint64_t
-RoceSwitch::GetSharedSize() const
-{
-    return m_configured ? m_sharedSize : (m_sharedBuffer ? m_sharedBuffer : DefaultShared());
-}
-
-uint64_t
-RoceSwitch::GetUsed() const
-{
-    return m_sharedUsed + m_headroomUsed;
-}
-
-int64_t
-RoceSwitch::AssignStreams(int64_t stream)
-{
-    m_random->SetStream(stream);
-    return 1;
 }
 
 uint64_t

@@ -38,13 +38,12 @@
 
 #include "crux-roce-flowlet.h"
 #include "crux-roce-net-device.h"
+#include "crux-roce-route-table.h"
 
 #include "ns3/object.h"
 #include "ns3/random-variable-stream.h"
 
-#include <map>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 namespace ns3
@@ -102,7 +101,7 @@ class RoceSwitch : public Object
     /** \param dstIp IPv4 address, host order \return whether it is routed, over ports up or down */
     bool HasRoute(uint32_t dstIp) const
     {
-        return FindGroup(dstIp) != 0;
+        return m_routes.Find(dstIp) != 0;
     }
 
     /** \return how many different sets of ports are stored */
@@ -219,8 +218,6 @@ class RoceSwitch : public Object
     uint32_t Choose(const std::vector<uint32_t>& ports, uint32_t choice) const;
     /** \return the port a packet takes now, UINT32_MAX without a route */
     uint32_t Route(const RoceFrame& frame, int64_t nowPs);
-    /** \param dstIp destination \return 1 + number of its set of ports, 0 without a route */
-    uint32_t FindGroup(uint32_t dstIp) const;
 
     /** \return bytes of the shared pool that are free */
     uint64_t GetFree() const
@@ -231,31 +228,28 @@ class RoceSwitch : public Object
     /** \return Alpha x free, in bytes */
     uint64_t Threshold() const;
 
-    std::vector<Port> m_ports;                            //!< ports
-    std::vector<std::vector<uint32_t>> m_groups;          //!< sets of ports
-    std::map<std::vector<uint32_t>, uint32_t> m_groupIds; //!< number of a set
-    std::vector<uint32_t> m_dense;                        //!< set + 1 of 10.0.0.0 + i, 0: none
-    std::unordered_map<uint32_t, uint32_t> m_sparse;      //!< set of any other address
-    uint64_t m_seed{0};                                   //!< EcmpSeed
-    uint64_t m_bufferSize{0};                             //!< attribute, bytes
-    uint64_t m_sharedBuffer{0};                           //!< attribute, bytes
-    double m_alpha{0};                                    //!< attribute
-    double m_headroomScale{1};                            //!< attribute
-    uint64_t m_resumeOffset{0};                           //!< attribute, bytes
-    uint64_t m_sharedSize{0};                             //!< S
-    uint64_t m_sharedUsed{0};                             //!< bytes
-    uint64_t m_headroomUsed{0};                           //!< bytes
-    bool m_configured{false};                             //!< Configure has run
-    bool m_warned{false};                                 //!< a warning has been written
-    uint32_t m_down{0};                                   //!< ports without a whole cable
-    Time m_flowletGap;                                    //!< attribute
-    int64_t m_gapPs{0};                                   //!< the same in ps; 0: hash only
-    RoceFlowletTable m_flowlets;                          //!< empty when the gap is 0
-    Time m_deadlockTime;                                  //!< attribute
-    bool m_deadlockStops{true};                           //!< attribute
-    uint64_t m_deadlocks{0};                              //!< found
-    TracedCallback<std::string> m_traceDeadlock;          //!< Deadlock
-    Ptr<UniformRandomVariable> m_random;                  //!< ECN marking
+    std::vector<Port> m_ports;                   //!< ports
+    RoceRouteTable m_routes;                     //!< which of them lead where
+    uint64_t m_seed{0};                          //!< EcmpSeed
+    uint64_t m_bufferSize{0};                    //!< attribute, bytes
+    uint64_t m_sharedBuffer{0};                  //!< attribute, bytes
+    double m_alpha{0};                           //!< attribute
+    double m_headroomScale{1};                   //!< attribute
+    uint64_t m_resumeOffset{0};                  //!< attribute, bytes
+    uint64_t m_sharedSize{0};                    //!< S
+    uint64_t m_sharedUsed{0};                    //!< bytes
+    uint64_t m_headroomUsed{0};                  //!< bytes
+    bool m_configured{false};                    //!< Configure has run
+    bool m_warned{false};                        //!< a warning has been written
+    uint32_t m_down{0};                          //!< ports without a whole cable
+    Time m_flowletGap;                           //!< attribute
+    int64_t m_gapPs{0};                          //!< the same in ps; 0: hash only
+    RoceFlowletTable m_flowlets;                 //!< empty when the gap is 0
+    Time m_deadlockTime;                         //!< attribute
+    bool m_deadlockStops{true};                  //!< attribute
+    uint64_t m_deadlocks{0};                     //!< found
+    TracedCallback<std::string> m_traceDeadlock; //!< Deadlock
+    Ptr<UniformRandomVariable> m_random;         //!< ECN marking
 };
 
 } // namespace ns3

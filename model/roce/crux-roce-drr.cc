@@ -1,16 +1,11 @@
 /*
  * SPDX-License-Identifier: GPL-2.0-only
  *
- * crux-roce-net-device-drr: deficit round robin among neighbouring classes of a port
- * (rule: crux-roce-net-device.h). After Shreedhar and Varghese, Efficient fair queueing
- * using deficit round robin, SIGCOMM 1995, with the deficit carried below 0 as in
- * surplus round robin (Adiseshu, Parulkar and Varghese, SIGCOMM 1996).
+ * crux-roce-drr: groups of neighbours, quanta as text, and whose turn it is.
  *
- * Place: model/roce (C++17). Depends on crux-roce-net-device.
+ * Place: model/roce (C++17). Depends on crux-roce-drr.h.
  */
-#include "crux-roce-net-device.h"
-
-#include "ns3/log.h"
+#include "crux-roce-drr.h"
 
 #include <algorithm>
 #include <sstream>
@@ -18,16 +13,10 @@
 namespace ns3
 {
 
-NS_LOG_COMPONENT_DEFINE("RoceNetDeviceDrr");
-
-/** Quanta that are allowed, wire bytes. */
-static constexpr uint32_t MIN_QUANTUM = 256;
-static constexpr uint32_t MAX_QUANTUM = 1 << 24;
-
 void
-RoceNetDevice::SetDrrClasses(uint8_t mask)
+RoceDrr::SetClasses(uint8_t mask)
 {
-    m_drr = mask;
+    m_mask = mask;
     m_deficit.fill(0);
     uint32_t group = 0;
     for (uint32_t c = 0; c < ROCE_CLASSES; c++) // runs of bits
@@ -42,36 +31,29 @@ RoceNetDevice::SetDrrClasses(uint8_t mask)
                 break;
             }
         }
-        m_drrTurn[c] = static_cast<uint8_t>(c);
+        m_turn[c] = static_cast<uint8_t>(c);
     }
 }
 
-uint8_t
-RoceNetDevice::GetDrrClasses() const
-{
-    return m_drr;
-}
-
-void
-RoceNetDevice::SetQuantum(uint8_t cls, uint32_t bytes)
+bool
+RoceDrr::SetQuantum(uint32_t cls, uint32_t bytes)
 {
     if (cls >= ROCE_CLASSES || bytes < MIN_QUANTUM || bytes > MAX_QUANTUM)
     {
-        NS_FATAL_ERROR("RoceNetDevice: quantum " << bytes << " of port " << GetLabel() << " class "
-                                                 << +cls << "; needs class <= 7, " << MIN_QUANTUM
-                                                 << " to " << MAX_QUANTUM << " bytes");
+        return false;
     }
     m_quantum[cls] = bytes;
+    return true;
 }
 
 uint32_t
-RoceNetDevice::GetQuantum(uint8_t cls) const
+RoceDrr::GetQuantum(uint32_t cls) const
 {
     return m_quantum.at(cls);
 }
 
-void
-RoceNetDevice::SetQuanta(std::string list)
+bool
+RoceDrr::SetQuanta(const std::string& list)
 {
     std::istringstream in(list);
     std::array<uint32_t, ROCE_CLASSES> quantum{};
@@ -91,19 +73,18 @@ RoceNetDevice::SetQuanta(std::string list)
     }
     if (!good || (n != 1 && n != ROCE_CLASSES))
     {
-        NS_FATAL_ERROR("RoceNetDevice: DrrQuanta \""
-                       << list << "\" of port " << GetLabel() << "; needs one number or eight, "
-                       << MIN_QUANTUM << " to " << MAX_QUANTUM << " bytes, separated by commas");
+        return false;
     }
     if (n == 1)
     {
         quantum.fill(quantum[0]);
     }
     m_quantum = quantum;
+    return true;
 }
 
 std::string
-RoceNetDevice::GetQuanta() const
+RoceDrr::GetQuanta() const
 {
     std::ostringstream out;
     for (uint32_t c = 0; c < ROCE_CLASSES; c++)
@@ -114,11 +95,11 @@ RoceNetDevice::GetQuanta() const
 }
 
 uint32_t
-RoceNetDevice::PickDrr(uint32_t top, uint32_t may)
+RoceDrr::Pick(uint32_t top, uint32_t may)
 {
     const uint32_t group = m_group[top];
     const uint32_t ready = may & group;
-    uint8_t& turn = m_drrTurn[__builtin_ctz(group)];
+    uint8_t& turn = m_turn[__builtin_ctz(group)];
     while (!(ready >> turn & 1) || m_deficit[turn] <= 0)
     {
         if (!(ready >> turn & 1))
