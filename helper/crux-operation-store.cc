@@ -121,19 +121,21 @@ CruxOperation::Store(crux_store* store, int64_t run, crux_error* error) const
             add([&] { return crux_store_op_order(store, run, &line, error); });
         }
     }
-    for (std::size_t i = 0; i < m_bins.size(); i++)
+    const std::vector<CruxOpBin>& bins = m_timeline.GetBins();
+    const double length = m_timeline.GetBinSeconds();
+    for (std::size_t i = 0; i < bins.size(); i++)
     {
         for (uint32_t job = 0; job < m_scenario->n_jobs; job++)
         {
             crux_op_bin row{};
-            row.from_s = static_cast<double>(i) * m_binSeconds;
-            row.to_s = std::min(static_cast<double>(i + 1) * m_binSeconds,
-                                std::max(m_end, row.from_s + 1e-12));
+            row.from_s = static_cast<double>(i) * length;
+            row.to_s =
+                std::min(static_cast<double>(i + 1) * length, std::max(m_end, row.from_s + 1e-12));
             row.job = job;
-            row.busy_gpu_s = m_bins[i].busy[job];
+            row.busy_gpu_s = bins[i].busy[job];
             row.gpus = m_scenario->jobs[job].n_gpus;
-            row.iterations = m_bins[i].iterations[job];
-            if (m_bins[i].held[job] > 0)
+            row.iterations = bins[i].iterations[job];
+            if (bins[i].held[job] > 0)
             {
                 add([&] { return crux_store_op_bin(store, run, &row, error); });
             }

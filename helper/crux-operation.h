@@ -11,6 +11,7 @@
 #define CRUX_OPERATION_H
 
 #include "crux-helper.h"
+#include "crux-operation-timeline.h"
 
 #include "ns3/crux-faults.h"
 #include "ns3/crux-store-operation.h"
@@ -68,14 +69,6 @@ struct CruxOpDecision
     uint32_t changed{0};             //!< jobs with new orders
     std::string trigger;             //!< for people
     std::vector<CruxOpOrder> orders; //!< of its jobs
-};
-
-/// What the jobs' GPUs did in a span of time.
-struct CruxOpBin
-{
-    std::vector<double> busy;         //!< [jobs] GPU seconds
-    std::vector<double> held;         //!< [jobs] GPU seconds that they had them
-    std::vector<uint64_t> iterations; //!< [jobs] ended
 };
 
 /**
@@ -157,11 +150,9 @@ class CruxOperation
     void JobEnded(Ptr<const DltJob> job, const std::string& reason);                 //!< trace sink
     void Computed(uint32_t gpu, int64_t job, Time duration);                         //!< trace sink
     void Fault(crux_fault fault, bool repair);                                       //!< it happens
-    void CutHost(uint32_t host, bool repair);                               //!< all its cables
-    void AddTruth(CruxOpProfile* profile) const;                            //!< what is known
-    void AddTrueLinks(const crux_decider_order* order);                     //!< t_j, I_j
-    void Add(double from, double to, uint32_t job, double gpus, bool busy); //!< into bins
-    CruxOpBin& BinAt(double when, double* end);                             //!< \return it
+    void CutHost(uint32_t host, bool repair);           //!< all its cables
+    void AddTruth(CruxOpProfile* profile) const;        //!< what is known
+    void AddTrueLinks(const crux_decider_order* order); //!< t_j, I_j
     void Note(const std::string& kind,
               int64_t job,
               int64_t host,
@@ -184,8 +175,7 @@ class CruxOperation
     std::vector<CruxPaths> m_paths;                             //!< probings
     std::vector<crux_op_event> m_events;                        //!< happened
     std::map<std::string, bool> m_texts;                        //!< owns what events point to
-    std::vector<CruxOpBin> m_bins;                              //!< time line
-    double m_binSeconds{1e-4};                                  //!< of a bin; doubles
+    CruxOpTimeline m_timeline;                                  //!< GPU seconds by time
     std::vector<std::pair<std::string, double>> m_counters;     //!< of Count
     std::vector<std::string> m_warnings;                        //!< for people
     double m_end{0};                                            //!< s
