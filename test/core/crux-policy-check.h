@@ -3,7 +3,8 @@
  * crux-policy-check: what every policy that ranks and cuts must keep, on thousands of
  * random small problems.
  *
- * Place: test/core. Depends on libcrux, crux-clos-problem, crux-oom. Included once by a
+ * Place: test/core. Depends on libcrux, crux-clos-problem, crux-oom,
+ * plan-rig. Included once by a
  * test, which names the policy in POLICY and defines its level rule as RULE.
  */
 #ifndef CRUX_POLICY_CHECK_H
@@ -13,22 +14,7 @@
 #include "crux-draft.h"
 #include "crux-intensity.h"
 #include "crux-oom.h"
-
-static struct crux_plan *policy_plan(const struct crux_problem *problem, uint32_t levels)
-{
-	const struct crux_policy *policy = NULL;
-	struct crux_options options;
-	struct crux_plan *plan = NULL;
-	struct crux_error err = {.text = ""};
-
-	crux_options_default(&options);
-	options.levels = levels;
-	CHECK_U64(crux_policy_find(POLICY, &policy, NULL), CRUX_OK);
-	CHECK_U64(policy->decide(problem, &options, &plan, &err), CRUX_OK);
-	CHECK_STR(err.text, "");
-	CHECK_STR(plan->policy, POLICY);
-	return plan;
-}
+#include "plan-rig.h"
 
 /* Some flows lose their bytes, some jobs all of theirs; some jobs copy the one before. */
 static void policy_spoil(struct clos *c, struct crux_rng *rng)
@@ -145,14 +131,14 @@ static void policy_invariants(void)
 
 		clos_make(&c, 2 + round % 3, 1 + round % 4, 12, n, &rng);
 		policy_spoil(&c, &rng);
-		a = policy_plan(&c.problem, levels);
+		a = decide(POLICY, &c.problem, levels);
 		policy_check_plan(&c.problem, a);
-		b = policy_plan(&c.problem, levels);
+		b = decide(POLICY, &c.problem, levels);
 		CHECK(!memcmp(a->jobs, b->jobs, n * sizeof(*a->jobs)));
 		CHECK(!memcmp(a->flows, b->flows, a->n_flows * sizeof(*a->flows)));
 		crux_plan_destroy(b);
 		policy_shuffle(&s, &c, &rng);
-		b = policy_plan(&s.problem, levels);
+		b = decide(POLICY, &s.problem, levels);
 		policy_check_same(&c, &s, a, b);
 		crux_plan_destroy(a);
 		crux_plan_destroy(b);

@@ -611,7 +611,7 @@ static void shifts_in_range(void)
 		struct crux_plan *plan;
 
 		clos_make(&c, 3, 2, 12, 1 + round % 14, &rng);
-		plan = policy_plan(&c.problem, 3);
+		plan = decide(POLICY, &c.problem, 3);
 		for (uint32_t j = 0; j < plan->n_jobs; j++) {
 			const struct crux_problem_job *job = &c.jobs[j];
 			double t = fmax(job->compute_s,

@@ -4,27 +4,17 @@
  *
  * Place: test/core. Depends on libcrux.
  */
-#include "crux-check.h"
 #include "crux-oom-count.h"
-#include "crux-presets.h"
+#include "preset-rig.h"
 
-static struct crux_topology *build(const char *description, struct crux_text *notes)
+static struct crux_topology *make(const char *description, struct crux_text *notes)
 {
-	struct crux_topology *topo = NULL;
-	struct crux_error err = {CRUX_OK, ""};
+	struct built b = build(description);
 
-	if (crux_preset_build(description, &topo, notes, &err))
-		CHECK_FAIL("%s: %s", description, err.text);
-	return topo;
-}
-
-static uint32_t count_kind(const struct crux_topology *topo, enum crux_node_kind kind)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < crux_topology_n_nodes(topo); i++)
-		n += crux_topology_node(topo, (struct crux_node_id){i})->kind == kind;
-	return n;
+	CHECK_U64(b.status, CRUX_OK);
+	crux_free(notes->text);
+	*notes = b.notes;
+	return b.topo;
 }
 
 static uint32_t count_cables(const struct crux_topology *topo)
@@ -49,7 +39,7 @@ static void counts(void)
 		char text[64];
 
 		snprintf(text, sizeof(text), "fattree:k=%u,nics=%u", k, nics);
-		topo = build(text, &notes);
+		topo = make(text, &notes);
 		if (!topo)
 			return;
 		CHECK_U64(crux_topology_n_hosts(topo), k * k * k / 4);
@@ -68,7 +58,7 @@ static void degrees(void)
 {
 	struct crux_text notes = {NULL, 0, 0};
 	struct crux_topology *topo =
-		build("fattree:k=6,nics=1,nic_gbps=400,uplink_gbps=400", &notes);
+		make("fattree:k=6,nics=1,nic_gbps=400,uplink_gbps=400", &notes);
 	const struct crux_link_id *out;
 	uint32_t n, i, pods;
 
@@ -109,7 +99,7 @@ static void check_paths(uint32_t k, uint32_t to, uint32_t paths, uint32_t hops)
 	char text[64];
 
 	snprintf(text, sizeof(text), "fattree:k=%u", k);
-	topo = build(text, &notes);
+	topo = make(text, &notes);
 	if (!topo || crux_router_create(topo, 1, 0, &router, NULL))
 		return;
 	CHECK_U64(crux_router_paths(router, crux_topology_host(topo, 0)->nics[1],
@@ -146,7 +136,7 @@ static void paths(void)
 static void ecmp(void)
 {
 	struct crux_text notes = {NULL, 0, 0};
-	struct crux_topology *topo = build("fattree:k=4", &notes);
+	struct crux_topology *topo = make("fattree:k=4", &notes);
 	uint32_t taken[4] = {0, 0, 0, 0}, i, path = 99;
 	struct crux_five_tuple tuple = {0, 0, 0, CRUX_ROCE_PORT, 17};
 	struct crux_node_id a, b;
@@ -197,7 +187,7 @@ static uint32_t link_count(const struct crux_topology *topo, const char *from, c
 static void hosts(void)
 {
 	struct crux_text notes = {NULL, 0, 0};
-	struct crux_topology *topo = build("fattree", &notes);
+	struct crux_topology *topo = make("fattree", &notes);
 	struct crux_node_id core;
 	uint32_t n;
 
@@ -205,24 +195,24 @@ static void hosts(void)
 	CHECK_U64(link_count(topo, "h2.nic3", "tor1"), 1);
 	CHECK_HAS(notes.text, "edge switch 4:1"); /* 2 hosts x 4 NICs over 2 uplinks */
 	crux_topology_destroy(topo);
-	topo = build("fattree:k=4,ports=2", &notes);
+	topo = make("fattree:k=4,ports=2", &notes);
 	CHECK_U64(crux_topology_n_hosts(topo), 8);
 	CHECK_U64(link_count(topo, "h0.nic1", "tor0"), 1);
 	CHECK_U64(link_count(topo, "h0.nic1", "tor1"), 1);
 	CHECK_U64(link_count(topo, "h2.nic0", "tor2"), 1);
 	crux_topology_destroy(topo);
-	topo = build("fattree:k=4,rails=1,nics=2", &notes);
+	topo = make("fattree:k=4,rails=1,nics=2", &notes);
 	CHECK_U64(crux_topology_n_hosts(topo), 8);
 	CHECK_U64(link_count(topo, "h0.nic0", "tor0"), 1);
 	CHECK_U64(link_count(topo, "h0.nic0", "tor1"), 0);
 	CHECK_U64(link_count(topo, "h0.nic1", "tor1"), 1);
 	crux_topology_destroy(topo);
-	topo = build("fattree:k=4,host=h100", &notes);
+	topo = make("fattree:k=4,host=h100", &notes);
 	CHECK_U64(crux_topology_find(topo, "core3", &core, NULL), CRUX_OK);
 	CHECK_U64(crux_topology_link(topo, crux_topology_out(topo, core, &n)[0])->rate_bps,
 		  UINT64_C(400000000000));
 	crux_topology_destroy(topo);
-	topo = build("fattree:k=4,core_gbps=50", &notes);
+	topo = make("fattree:k=4,core_gbps=50", &notes);
 	CHECK_U64(crux_topology_link(topo, crux_topology_out(topo, core, &n)[0])->rate_bps,
 		  UINT64_C(50000000000));
 	crux_topology_destroy(topo);
@@ -248,30 +238,13 @@ static void refusals(void)
 		{"fattree:k=4,nics=3", CRUX_RANGE, "3 NICs"},
 	};
 
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		struct crux_topology *topo = NULL;
-		struct crux_text notes = {NULL, 0, 0};
-		struct crux_error err = {CRUX_OK, ""};
-
-		CHECK_U64(crux_preset_build(bad[i].description, &topo, &notes, &err),
-			  bad[i].status);
-		CHECK_HAS(err.text, bad[i].has);
-		CHECK(!topo);
-		crux_free(notes.text);
-	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		check_refusal(bad[i].description, bad[i].status, bad[i].has);
 }
 
 static enum crux_status and_gone(struct crux_error *err)
 {
-	struct crux_topology *topo;
-	struct crux_text notes = {NULL, 0, 0};
-	enum crux_status status =
-		crux_preset_build("fattree:k=2,gpus=1,nics=1", &topo, &notes, err);
-
-	if (!status)
-		crux_topology_destroy(topo);
-	crux_free(notes.text);
-	return status;
+	return build_and_gone("fattree:k=2,gpus=1,nics=1", err);
 }
 
 static void out_of_memory(void)

@@ -4,51 +4,16 @@
  *
  * Place: test/core. Depends on libcrux, test/data/lingjun, test/data/lingjun-bad.
  */
-#include "crux-check.h"
 #include "crux-csv.h"
 #include "crux-lingjun.h"
 #include "crux-oom-count.h"
-#include "crux-presets.h"
+#include "preset-rig.h"
 
 #ifndef CRUX_SOURCE_DIR
 #define CRUX_SOURCE_DIR "."
 #endif
 #define DATA CRUX_SOURCE_DIR "/test/data/"
 #define REAL DATA "lingjun/topo.csv"
-
-struct built {
-	enum crux_status status;
-	struct crux_error err;
-	struct crux_topology *topo;
-	struct crux_text notes;
-};
-
-static struct built build(const char *description)
-{
-	struct built b = {CRUX_OK, {CRUX_OK, ""}, NULL, {NULL, 0, 0}};
-
-	b.status = crux_preset_build(description, &b.topo, &b.notes, &b.err);
-	return b;
-}
-
-static void done(struct built *b)
-{
-	if (!b->status)
-		crux_topology_destroy(b->topo);
-	crux_free(b->notes.text);
-}
-
-static uint32_t count_kind(const struct crux_topology *topo, enum crux_node_kind kind)
-{
-	uint32_t i, n = 0;
-
-	for (i = 0; i < crux_topology_n_nodes(topo); i++) {
-		struct crux_node_id id = {i};
-
-		n += crux_topology_node(topo, id)->kind == kind;
-	}
-	return n;
-}
 
 /*
  * 847 hosts x 8 GPUs = 6,776; 119 pairs of PSW and ASW; 3 PSW labels x 4 = 12
@@ -187,15 +152,10 @@ static void bad_files(void)
 
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		char description[512];
-		struct built b;
 
 		snprintf(description, sizeof(description), "lingjun:%slingjun-bad/%s", DATA,
 			 bad[i].file);
-		b = build(description);
-		if (b.status != bad[i].status)
-			CHECK_FAIL("%s: %s", bad[i].file, crux_status_name(b.status));
-		CHECK_HAS(b.err.text, bad[i].has);
-		done(&b);
+		check_refusal(description, bad[i].status, bad[i].has);
 	}
 }
 
@@ -218,13 +178,9 @@ static void bad_keys(void)
 
 	for (i = 0; i + 1 < sizeof(bad) / sizeof(bad[0]); i++) {
 		char description[512];
-		struct built b;
 
 		snprintf(description, sizeof(description), "lingjun:" REAL "%s", bad[i].keys);
-		b = build(description);
-		CHECK_U64(b.status, bad[i].status);
-		CHECK_HAS(b.err.text, bad[i].has);
-		done(&b);
+		check_refusal(description, bad[i].status, bad[i].has);
 	}
 }
 
@@ -330,15 +286,7 @@ static void csv_fuzz(void)
 
 static enum crux_status import_and_gone(struct crux_error *err)
 {
-	struct crux_topology *topo;
-	struct crux_text notes = {NULL, 0, 0};
-	enum crux_status status =
-		crux_preset_build("lingjun:" REAL ",tors=2,psw=1,dsw=1", &topo, &notes, err);
-
-	if (!status)
-		crux_topology_destroy(topo);
-	crux_free(notes.text);
-	return status;
+	return build_and_gone("lingjun:" REAL ",tors=2,psw=1,dsw=1", err);
 }
 
 static void out_of_memory(void)

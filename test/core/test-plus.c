@@ -2,7 +2,6 @@
  *
  * test-plus: the policy crux-plus, its surrogate and its budget. Depends on libcrux.
  */
-#include "crux-check.h"
 #include "crux-clos-problem.h"
 #include "crux-compress.h"
 #include "crux-intensity.h"
@@ -11,23 +10,8 @@
 #include "crux-plus.h"
 #include "crux-study-judge.h"
 #include "crux-study.h"
+#include "plan-rig.h"
 #include "plus-private.h"
-
-static struct crux_plan *decide(const char *name, const struct crux_problem *problem,
-				uint32_t levels)
-{
-	const struct crux_policy *policy = NULL;
-	struct crux_options options;
-	struct crux_plan *plan = NULL;
-	struct crux_error err = {.text = ""};
-
-	crux_options_default(&options);
-	options.levels = levels;
-	CHECK_U64(crux_policy_find(name, &policy, NULL), CRUX_OK);
-	CHECK_U64(policy->decide(problem, &options, &plan, &err), CRUX_OK);
-	CHECK_STR(err.text, "");
-	return plan;
-}
 
 /* Two jobs, c = x = 1 s, then 2 s and 1 s, communication after computation, one link. */
 static double two_jobs(double c2, double x2, uint32_t level1, uint32_t level2, double horizon)

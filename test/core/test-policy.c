@@ -2,28 +2,11 @@
  *
  * test-policy: plans of the policies over random Clos problems. Depends on libcrux.
  */
-#include "crux-check.h"
 #include "crux-clos-problem.h"
 #include "crux-compress.h"
 #include "crux-intensity.h"
 #include "crux-oom.h"
-
-static struct crux_plan *decide(const char *name, const struct crux_problem *problem,
-				uint32_t levels)
-{
-	const struct crux_policy *policy = NULL;
-	struct crux_options options;
-	struct crux_plan *plan = NULL;
-	struct crux_error err = {.text = ""};
-
-	crux_options_default(&options);
-	options.levels = levels;
-	CHECK_U64(crux_policy_find(name, &policy, NULL), CRUX_OK);
-	CHECK_U64(policy->decide(problem, &options, &plan, &err), CRUX_OK);
-	CHECK_STR(err.text, "");
-	CHECK_STR(plan->policy, name);
-	return plan;
-}
+#include "plan-rig.h"
 
 /* It enumerates, so it takes small problems only: test-optimal has them. */
 static bool is_optimal(const struct crux_policy *policy)

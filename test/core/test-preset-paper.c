@@ -125,9 +125,9 @@ static void two_sides(void)
 	for (uint32_t g = 0; g < 8; g++)
 		CHECK_U64(h->gpu_nic[g], g);
 	CHECK_U64(crux_router_create(b.topo, 1, 0, &router, NULL), CRUX_OK);
-	CHECK_U64(paths(router, b.topo, 0, 178, &hops), 1);
+	CHECK_U64(count_paths(router, b.topo, 0, 178, &hops), 1);
 	CHECK_U64(hops, 0);
-	CHECK_U64(paths(router, b.topo, 0, 179, &hops), 32);
+	CHECK_U64(count_paths(router, b.topo, 0, 179, &hops), 32);
 	CHECK_U64(hops, 4);
 	h = crux_topology_host(b.topo, 0);
 	CHECK_U64(crux_router_paths(router, h->nics[0], crux_topology_host(b.topo, 1)->nics[1],
@@ -180,37 +180,18 @@ static void refusals(void)
 		{"double-sided:hosts=40000,uplink_gbps=9", CRUX_LIMIT, "hosts"},
 	};
 
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		struct built b = build(bad[i].description);
-
-		if (b.status != bad[i].status)
-			CHECK_FAIL("%s: %s", bad[i].description, crux_status_name(b.status));
-		CHECK_HAS(b.err.text, bad[i].has);
-		CHECK(!strchr(b.err.text, '\n'));
-		done(&b);
-	}
-}
-
-static enum crux_status paper_and_gone(const char *description, struct crux_error *err)
-{
-	struct crux_topology *topo;
-	struct crux_text notes = {NULL, 0, 0};
-	enum crux_status status = crux_preset_build(description, &topo, &notes, err);
-
-	if (!status)
-		crux_topology_destroy(topo);
-	crux_free(notes.text);
-	return status;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		check_refusal(bad[i].description, bad[i].status, bad[i].has);
 }
 
 static enum crux_status paper_clos_and_gone(struct crux_error *err)
 {
-	return paper_and_gone("paper-clos:tors=2,hosts=1", err);
+	return build_and_gone("paper-clos:tors=2,hosts=1", err);
 }
 
 static enum crux_status double_sided_and_gone(struct crux_error *err)
 {
-	return paper_and_gone("double-sided:pods=2,hosts=1,aggs=1,cores=1", err);
+	return build_and_gone("double-sided:pods=2,hosts=1,aggs=1,cores=1", err);
 }
 
 static void out_of_memory(void)

@@ -192,7 +192,7 @@ static void against_definition(void)
 
 		clos_make(&c, 3, 1 + round % 3, 12, 1 + round % 15, &rng);
 		by_definition(&c, ids);
-		plan = policy_plan(&c.problem, 4);
+		plan = decide(POLICY, &c.problem, 4);
 		for (uint32_t j = 0; j < plan->n_jobs; j++)
 			CHECK_I64(ids[plan->jobs[j].rank], plan->jobs[j].id);
 		for (uint32_t f = 0; f < plan->n_flows; f++)

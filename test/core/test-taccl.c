@@ -80,7 +80,7 @@ static void order_preserved(void)
 		struct crux_plan *plan;
 
 		clos_make(&c, 2, 3, 3, 1 + round % 14, &rng);
-		plan = policy_plan(&c.problem, 4);
+		plan = decide(POLICY, &c.problem, 4);
 		for (uint32_t a = 0; a < plan->n_jobs; a++) {
 			double far = 0;
 

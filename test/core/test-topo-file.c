@@ -8,6 +8,7 @@
 #define _XOPEN_SOURCE 700 /* mkstemp */
 #include "crux-oom-count.h"
 #include "crux-topo-file.h"
+#include "preset-rig.h"
 #include "topo-rig.h"
 
 #define EXAMPLE CRUX_SOURCE_DIR "/test/data/topo/asymmetric.topo"
@@ -15,19 +16,13 @@
 static uint32_t links(const struct crux_topology *topo, const char *from, const char *to,
 		      uint64_t *gbps, uint64_t *delay_ns)
 {
-	struct crux_node_id a, b;
-	const struct crux_link_id *out;
-	uint32_t n, i, count = 0;
+	const struct crux_link *last = NULL;
+	uint32_t count = links_between(topo, from, to, &last);
 
-	if (crux_topology_find(topo, from, &a, NULL) || crux_topology_find(topo, to, &b, NULL))
-		return UINT32_MAX;
-	out = crux_topology_out(topo, a, &n);
-	for (i = 0; i < n; i++)
-		if (crux_topology_link(topo, out[i])->dst.v == b.v) {
-			count++;
-			*gbps = crux_topology_link(topo, out[i])->rate_bps / 1000000000;
-			*delay_ns = crux_topology_link(topo, out[i])->delay_ps / 1000;
-		}
+	if (last) {
+		*gbps = last->rate_bps / 1000000000;
+		*delay_ns = last->delay_ps / 1000;
+	}
 	return count;
 }
 
@@ -303,16 +298,8 @@ static void bad_descriptions(void)
 		{"file:" EXAMPLE ",gpus=0", CRUX_RANGE, "file: gpus: 0"},
 	};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct crux_topology *topo = NULL;
-		struct crux_text notes = {NULL, 0, 0};
-		struct crux_error err = {CRUX_OK, ""};
-
-		CHECK_U64(crux_preset_build(rows[i].description, &topo, &notes, &err),
-			  rows[i].status);
-		CHECK_HAS(err.text, rows[i].has);
-		crux_free(notes.text);
-	}
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		check_refusal(rows[i].description, rows[i].status, rows[i].has);
 }
 
 /* Nearest of more than eight names; a 0 byte; 10,001 x 4 x 256 cables are more than 10 million. */
@@ -418,14 +405,7 @@ static const char *oom_path;
 
 static enum crux_status read_and_gone(struct crux_error *err)
 {
-	struct crux_topology *topo;
-	struct crux_text notes = {NULL, 0, 0};
-	enum crux_status status = crux_preset_build(oom_path, &topo, &notes, err);
-
-	if (!status)
-		crux_topology_destroy(topo);
-	crux_free(notes.text);
-	return status;
+	return build_and_gone(oom_path, err);
 }
 
 static void out_of_memory(void)

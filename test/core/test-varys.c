@@ -72,7 +72,7 @@ static void against_definition(void)
 		struct crux_plan *plan;
 
 		clos_make(&c, 3, 3, 12, 1 + round % 14, &rng);
-		plan = policy_plan(&c.problem, 4);
+		plan = decide(POLICY, &c.problem, 4);
 		for (uint32_t a = 0; a < plan->n_jobs; a++)
 			for (uint32_t b = 0; b < plan->n_jobs; b++) {
 				double x = plan->jobs[a].t_s, y = plan->jobs[b].t_s;
