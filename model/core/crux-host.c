@@ -124,7 +124,7 @@ enum crux_status crux_host_plan_layout(const struct crux_host_layout *layout,
 
 /* ---- checks */
 
-static uint32_t n_of_kind(const struct crux_host_plan *plan, enum crux_node_kind kind)
+uint32_t crux_host_plan_count(const struct crux_host_plan *plan, enum crux_node_kind kind)
 {
 	switch (kind) {
 	case CRUX_NODE_GPU:
@@ -169,7 +169,8 @@ static enum crux_status check_cable(const struct crux_host_plan *plan, size_t i,
 	const char *a = crux_node_kind_name(c->a.kind), *b = crux_node_kind_name(c->b.kind);
 	bool nvlink = crux_host_cable_is_nvlink(c);
 
-	if (c->a.index >= n_of_kind(plan, c->a.kind) || c->b.index >= n_of_kind(plan, c->b.kind))
+	if (c->a.index >= crux_host_plan_count(plan, c->a.kind) ||
+	    c->b.index >= crux_host_plan_count(plan, c->b.kind))
 		return crux_fail(err, CRUX_NOT_FOUND, "host cable %s%u to %s%u: no such part", a,
 				 c->a.index, b, c->b.index);
 	if (c->a.kind == c->b.kind && c->a.index == c->b.index)

@@ -54,6 +54,8 @@ struct crux_host_plan {
 	uint64_t delay_ps; /**< of each cable */
 };
 void crux_host_plan_clear(struct crux_host_plan *plan);
+/** Parts of a kind; 0 for a kind that hosts have not. */
+uint32_t crux_host_plan_count(const struct crux_host_plan *plan, enum crux_node_kind kind);
 
 /** A regular host. */
 struct crux_host_layout {

@@ -94,22 +94,6 @@ static enum crux_status unknown(const struct topo_names *names, const char *name
 	return status;
 }
 
-static uint32_t n_parts(const struct crux_host_plan *plan, enum crux_node_kind kind)
-{
-	switch (kind) {
-	case CRUX_NODE_GPU:
-		return plan->n_gpus;
-	case CRUX_NODE_NIC:
-		return plan->n_nics;
-	case CRUX_NODE_PCIE_SWITCH:
-		return plan->n_pcie;
-	case CRUX_NODE_NVSWITCH:
-		return plan->n_nvswitches;
-	default:
-		return plan->n_cpus;
-	}
-}
-
 static enum crux_status find_part(const struct topo_names *names, const char *name, size_t length,
 				  struct topo_end *end, struct crux_error *err)
 {
@@ -127,7 +111,7 @@ static enum crux_status find_part(const struct topo_names *names, const char *na
 			 (int)(length > TOPO_HOST_NAME ? TOPO_HOST_NAME : length), name);
 		return unknown(names, host, true, err);
 	}
-	n = n_parts(&plan_of(names, end->element)->plan, end->part.kind);
+	n = crux_host_plan_count(&plan_of(names, end->element)->plan, end->part.kind);
 	if (end->part.index >= n && n)
 		return crux_fail(err, CRUX_NOT_FOUND,
 				 "no \"%.80s\": its host has %u of that kind, %s0 to %s%u", name, n,

@@ -138,6 +138,33 @@ static enum crux_status job_row(struct trace_build *build, const struct crux_csv
 		      : trace_keep(&build->job_strings, text[J_MODEL], &row->model_at, err);
 }
 
+/* All rows; @p n is what a row adds itself to. */
+static enum crux_status read_rows(struct trace_build *build, struct crux_csv *csv,
+				  struct trace_column *columns, size_t n_columns, const size_t *n,
+				  enum crux_status (*row)(struct trace_build *build,
+							  const struct crux_csv *csv,
+							  const struct trace_column *columns,
+							  size_t least, struct crux_error *err),
+				  struct crux_error *err)
+{
+	size_t least;
+	bool more = true;
+	enum crux_status status = trace_header(csv, columns, n_columns, &least, err);
+
+	while (!status) {
+		status = crux_csv_row(csv, &more, err);
+		if (status || !more)
+			break;
+		if (is_blank(csv))
+			continue;
+		if (*n == MAX_ROWS)
+			return crux_fail(err, CRUX_LIMIT, "%.200s: more than %llu rows", csv->name,
+					 (unsigned long long)MAX_ROWS);
+		status = row(build, csv, columns, least, err);
+	}
+	return status;
+}
+
 enum crux_status trace_read_jobs(struct trace_build *build, struct crux_csv *csv,
 				 struct crux_error *err)
 {
@@ -151,22 +178,8 @@ enum crux_status trace_read_jobs(struct trace_build *build, struct crux_csv *csv
 						  {"gmt_job_running", 0},
 						  {"gmt_job_stopped", 0},
 						  {"gmt_job_finished", 0}};
-	size_t least;
-	bool more = true;
-	enum crux_status status = trace_header(csv, columns, J_COLUMNS, &least, err);
 
-	while (!status) {
-		status = crux_csv_row(csv, &more, err);
-		if (status || !more)
-			break;
-		if (is_blank(csv))
-			continue;
-		if (build->n_jobs == MAX_ROWS)
-			return crux_fail(err, CRUX_LIMIT, "%.200s: more than %llu rows", csv->name,
-					 (unsigned long long)MAX_ROWS);
-		status = job_row(build, csv, columns, least, err);
-	}
-	return status;
+	return read_rows(build, csv, columns, J_COLUMNS, &build->n_jobs, job_row, err);
 }
 
 enum { W_JOB, W_NAME, W_TYPE, W_HOST, W_START, W_END, W_RES, W_COLUMNS };
@@ -268,20 +281,6 @@ enum crux_status trace_read_workers(struct trace_build *build, struct crux_csv *
 		{"job_name", 0}, {"worker_name", 0},	 {"replica_type", 0},
 		{"host_ip", 0},	 {"gmt_pod_running", 0}, {"gmt_pod_finished", 0},
 		{"RES", 0}};
-	size_t least;
-	bool more = true;
-	enum crux_status status = trace_header(csv, columns, W_COLUMNS, &least, err);
 
-	while (!status) {
-		status = crux_csv_row(csv, &more, err);
-		if (status || !more)
-			break;
-		if (is_blank(csv))
-			continue;
-		if (build->n_workers == MAX_ROWS)
-			return crux_fail(err, CRUX_LIMIT, "%.200s: more than %llu rows", csv->name,
-					 (unsigned long long)MAX_ROWS);
-		status = worker_row(build, csv, columns, least, err);
-	}
-	return status;
+	return read_rows(build, csv, columns, W_COLUMNS, &build->n_workers, worker_row, err);
 }

@@ -341,4 +341,23 @@ static inline void rig_random(struct rig *r, uint64_t seed, uint32_t n, double g
 		CHECK_U64(r->holders[i], 0);
 }
 
+/* A job runs on these GPUs, in this order. */
+static inline void expect(const struct rig *r, uint32_t id, uint32_t n, const uint32_t *host,
+			  const uint32_t *gpu)
+{
+	CHECK(rig_runs(r, id));
+	CHECK_U64(r->jobs[id].job.gpus, n);
+	for (uint32_t i = 0; rig_runs(r, id) && i < n; i++)
+		if (r->jobs[id].gpus[i].host != host[i] || r->jobs[id].gpus[i].gpu != gpu[i])
+			CHECK_FAIL("job %u: GPU %u is %u of host %u, not %u of host %u", id, i,
+				   r->jobs[id].gpus[i].gpu, r->jobs[id].gpus[i].host, gpu[i],
+				   host[i]);
+}
+#define EXPECT(r, id, n, hosts, gpus)                                                              \
+	expect(r, id, n, (const uint32_t[])hosts, (const uint32_t[])gpus)
+#define L(...)                                                                                     \
+	{                                                                                          \
+		__VA_ARGS__                                                                        \
+	}
+
 #endif /* CRUX_JOBSCHED_RIG_H */

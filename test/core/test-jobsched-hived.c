@@ -7,24 +7,6 @@
  */
 #include "jobsched-rig.h"
 
-static void expect(const struct rig *r, uint32_t id, uint32_t n, const uint32_t *host,
-		   const uint32_t *gpu)
-{
-	CHECK(rig_runs(r, id));
-	CHECK_U64(r->jobs[id].job.gpus, n);
-	for (uint32_t i = 0; rig_runs(r, id) && i < n; i++)
-		if (r->jobs[id].gpus[i].host != host[i] || r->jobs[id].gpus[i].gpu != gpu[i])
-			CHECK_FAIL("job %u: GPU %u is %u of host %u, not %u of host %u", id, i,
-				   r->jobs[id].gpus[i].gpu, r->jobs[id].gpus[i].host, gpu[i],
-				   host[i]);
-}
-#define EXPECT(r, id, n, hosts, gpus)                                                              \
-	expect(r, id, n, (const uint32_t[])hosts, (const uint32_t[])gpus)
-#define L(...)                                                                                     \
-	{                                                                                          \
-		__VA_ARGS__                                                                        \
-	}
-
 /*
  * Two ToR with two hosts of four pairs. 1: host 0, GPU 0. 2: a whole pair of the same host, which
  * is split already: 2, 3. 1: the buddy of the first. 8: a whole host, under the ToR with less

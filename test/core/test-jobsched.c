@@ -9,23 +9,6 @@
 #include "crux-oom.h"
 #include "jobsched-rig.h"
 
-static void expect(const struct rig *r, uint32_t id, uint32_t n, const uint32_t *host,
-		   const uint32_t *gpu)
-{
-	CHECK(rig_runs(r, id));
-	for (uint32_t i = 0; rig_runs(r, id) && i < n; i++)
-		if (r->jobs[id].gpus[i].host != host[i] || r->jobs[id].gpus[i].gpu != gpu[i])
-			CHECK_FAIL("job %u: GPU %u is %u of host %u, not %u of host %u", id, i,
-				   r->jobs[id].gpus[i].gpu, r->jobs[id].gpus[i].host, gpu[i],
-				   host[i]);
-}
-#define EXPECT(r, id, n, hosts, gpus)                                                              \
-	expect(r, id, n, (const uint32_t[])hosts, (const uint32_t[])gpus)
-#define L(...)                                                                                     \
-	{                                                                                          \
-		__VA_ARGS__                                                                        \
-	}
-
 /*
  * testbed: 12 hosts of 8 GPUs on 4 PCIe switches, 6 hosts under each of 2 ToR, one pod. Fat tree of
  * k = 4: 4 pods of 2 ToR of 2 hosts. clos3: the pods it was given. One NIC and no PCIe switch of a
