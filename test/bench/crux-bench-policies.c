@@ -7,30 +7,13 @@
  * Place: test/bench. Depends on libcrux, test/core/crux-clos-problem.h.
  */
 #define _POSIX_C_SOURCE 200809L
+#define BENCH "crux-bench-policies"
 #include "../core/crux-clos-problem.h"
+#include "bench-rig.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <time.h>
 
 #define RUNS 5
-
-static double
-processor_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int
-compare(const void* a, const void* b)
-{
-    double x = *(const double*)a, y = *(const double*)b;
-
-    return (x > y) - (x < y);
-}
 
 /* Computation 0.3 to 2.1 s log-uniform, communication up to 0.3 of it at 100 Gbit/s; 4 flows. */
 static void
@@ -70,12 +53,11 @@ fill(struct clos* c, struct crux_rng* rng)
     c->problem.n_flows = f;
 }
 
-static int
+static void
 measure(const char* name, uint32_t jobs)
 {
     const struct crux_policy* policy;
     struct crux_options options;
-    struct crux_error err;
     struct crux_rng rng;
     struct clos c;
     double s[RUNS];
@@ -90,20 +72,14 @@ measure(const char* name, uint32_t jobs)
         struct crux_plan* plan = NULL;
 
         s[run] = processor_s();
-        if (crux_policy_find(name, &policy, &err) ||
-            policy->decide(&c.problem, &options, &plan, &err))
-        {
-            fprintf(stderr, "crux-bench-policies: %s\n", err.text);
-            return 1;
-        }
+        must(crux_policy_find(name, &policy, &err));
+        must(policy->decide(&c.problem, &options, &plan, &err));
         s[run] = processor_s() - s[run];
         crux_plan_destroy(plan);
     }
-    qsort(s, RUNS, sizeof(*s), compare);
-    printf(" %8.1f", 1e3 * s[RUNS / 2]);
+    printf(" %8.1f", 1e3 * median(s, RUNS));
     fflush(stdout);
     clos_free(&c);
-    return 0;
 }
 
 int
@@ -120,8 +96,7 @@ main(int argc, char** argv)
 
         printf("%-12s", name);
         for (int k = 0; k < 5; k++)
-            if (measure(name, jobs[k]))
-                return 1;
+            measure(name, jobs[k]);
         printf("\n");
     }
     return 0;

@@ -10,63 +10,15 @@
  * Place: test/bench. Depends on libcrux.
  */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
+#define BENCH "crux-bench-program"
+#include "bench-rig.h"
 #include "crux-scenario.h"
 #include "crux-wiring.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/resource.h>
-#include <time.h>
 
 #define MAX_RUNS 99
 
 /* 128 hosts of 8 GPUs under 8 ToR. */
 #define FABRIC "clos:tors=8,hosts=16,aggs=8,uplinks=8"
-
-static struct crux_error err;
-
-static void
-must(enum crux_status status)
-{
-    if (status == CRUX_OK)
-        return;
-    fprintf(stderr, "crux-bench-program: %s\n", err.text);
-    exit((int)status);
-}
-
-static double
-now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
-}
-
-static long
-peak_mib(void)
-{
-    struct rusage use;
-
-    getrusage(RUSAGE_SELF, &use);
-    return use.ru_maxrss / 1024;
-}
-
-static int
-compare(const void* a, const void* b)
-{
-    const double *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
-static double
-median(double* values, int n)
-{
-    qsort(values, (size_t)n, sizeof(*values), compare);
-    return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
 
 /* Messages of one iteration: of every lane, as often as it is repeated. */
 static double
@@ -162,7 +114,7 @@ main(int argc, char** argv)
                 build[r] = row.build_ms;
                 run[r] = row.run_ms;
             }
-            printf("%-50s %5llu %7u %7u %9.0f %9.0f %11.3g %9.3g %8ld\n",
+            printf("%-50s %5llu %7u %7u %9.0f %9.0f %11.3g %9.3g %8.0f\n",
                    jobs[j],
                    (unsigned long long)iterations[i],
                    row.ops,

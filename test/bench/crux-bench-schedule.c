@@ -15,6 +15,8 @@
  * crosses the core and all jobs form one part of the contention DAG.
  */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
+#define BENCH "crux-bench-schedule"
+#include "bench-rig.h"
 #include "crux-compress.h"
 #include "crux-policy.h"
 #include "crux-presets.h"
@@ -22,26 +24,11 @@
 #include "crux-timeline.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <time.h>
 
 #define FABRIC "clos3:pods=10,tors=10,hosts=20,aggs=8,cores=8,uplink_gbps=800,core_gbps=800"
 #define LEVELS 8
 #define MAX_RUNS 99
-
-static struct crux_error err;
-
-static void
-must(enum crux_status status)
-{
-    if (status == CRUX_OK)
-        return;
-    fprintf(stderr, "crux-bench-schedule: %s\n", err.text);
-    exit((int)status);
-}
 
 static void*
 room(size_t n, size_t size)
@@ -51,40 +38,6 @@ room(size_t n, size_t size)
     if (!p)
         must(crux_fail(&err, CRUX_NOMEM, "out of memory"));
     return p;
-}
-
-/* Milliseconds of processor time. */
-static double
-now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
-}
-
-static int
-rising(const void* a, const void* b)
-{
-    double x = *(const double*)a, y = *(const double*)b;
-
-    return (x > y) - (x < y);
-}
-
-static double
-median(double* ms, int n)
-{
-    qsort(ms, (size_t)n, sizeof(*ms), rising);
-    return n % 2 ? ms[n / 2] : (ms[n / 2 - 1] + ms[n / 2]) / 2;
-}
-
-static double
-peak_mib(void)
-{
-    struct rusage usage;
-
-    getrusage(RUSAGE_SELF, &usage);
-    return (double)usage.ru_maxrss / 1024;
 }
 
 struct cluster
@@ -329,7 +282,7 @@ incremental(const struct cluster* c, const struct load* l, bool packed, int runs
         go[r] = now_ms() - start;
         crux_plan_destroy(plan);
     }
-    qsort(come, (size_t)runs, sizeof(*come), rising);
+    qsort(come, (size_t)runs, sizeof(*come), bench_rising);
     printf("  %-10s first plan %7.1f ms; arrival: median %6.2f ms, least %6.2f, most %6.2f; "
            "completion: median %6.2f ms\n",
            packed ? "packed" : "scattered",

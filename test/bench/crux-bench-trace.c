@@ -13,56 +13,24 @@
  * Place: test/bench. Depends on libcrux.
  */
 #define _POSIX_C_SOURCE 200809L
+#define BENCH "crux-bench-trace"
+#include "bench-rig.h"
 #include "crux-gentrace.h"
 #include "crux-placement.h"
-#include "crux-presets.h"
 #include "crux-scheduler.h"
 #include "crux-trace.h"
+#include "crux-tracecluster.h"
+#include "crux-tracelab.h"
 #include "crux-tracesim.h"
 #include "tracesim-rates.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <time.h>
 
 #define RUNS 9
 #define TOPO CRUX_SOURCE_DIR "/test/data/lingjun/topo.csv"
-
-static double
-processor_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void
-must(enum crux_status status, const struct crux_error* err)
-{
-    if (status == CRUX_OK)
-        return;
-    fprintf(stderr, "crux-bench-trace: %s\n", err->text);
-    exit((int)status);
-}
-
-static int
-compare(const void* a, const void* b)
-{
-    double x = *(const double*)a, y = *(const double*)b;
-
-    return (x > y) - (x < y);
-}
-
-static double
-median(double* s, int n)
-{
-    qsort(s, (size_t)n, sizeof(*s), compare);
-    return s[n / 2];
-}
+#define CLOS "clos:tors=173,hosts=5,aggs=16,uplink_gbps=100,uplinks=1"
+#define PAYLOAD 4096 /* bytes of a packet, for the goodput */
 
 /* ---------------------------------------------------------------- rates */
 
@@ -149,19 +117,13 @@ struct setting
 struct bench
 {
     struct setting set;
-    struct crux_topology* topo;
-    struct crux_router* router;
+    struct crux_tracecluster* cluster;
     uint32_t* host_of; /* of the trace's hosts */
     struct crux_trace* trace;
+    struct crux_tracelab_jobs* jobs;
     uint32_t n;
     struct crux_tracesim_arrival* arrivals;
     uint32_t* row; /* [handle] arrival */
-    uint32_t n_rows;
-    uint32_t n_links;
-    struct crux_sim_link* links;
-    double* bps;
-    bool* network;
-    uint8_t* sort;
     struct crux_scheduler* scheduler;
     double decide_s;
     double flows;
@@ -181,7 +143,7 @@ map_hosts(struct bench* b, const struct crux_topology* from)
     for (uint32_t g = 0; g < groups; g++)
         for (uint32_t h = 0; h < n; h++)
             if (crux_topology_host(from, h)->tor_group == g)
-                b->host_of[h] = from == b->topo ? h : at++;
+                b->host_of[h] = from == b->cluster->topo ? h : at++;
     crux_rng_init(&rng, 1, 0);
     for (uint32_t h = n; b->set.scatter && h > 1; h--)
     {
@@ -197,73 +159,48 @@ read_trace(struct bench* b, const char* folder)
 {
     struct crux_gentrace_options gen = {b->set.seed, CRUX_GENTRACE_FULL, TOPO};
     struct crux_trace_options options = {.replay = true};
-    struct crux_text notes = {0};
+    struct crux_tracelab_jobs_options assumed;
     struct crux_gentrace* made;
-    struct crux_topology* real;
+    struct crux_tracecluster* real;
     char job[512], worker[512];
-    struct crux_error err;
 
     snprintf(job, sizeof(job), "%s/job.csv", folder);
     snprintf(worker, sizeof(worker), "%s/worker.csv", folder);
-    must(crux_gentrace_make(&gen, &made, &err), &err);
-    must(crux_gentrace_write(made, folder, &err), &err);
+    must(crux_gentrace_make(&gen, &made, &err));
+    must(crux_gentrace_write(made, folder, &err));
     crux_gentrace_destroy(made);
-    must(crux_preset_build("lingjun:" TOPO, &real, &notes, &err), &err);
+    must(crux_tracecluster_create("lingjun:" TOPO, PAYLOAD, 1, &real, &err));
+    b->cluster = real;
+    if (strcmp(b->set.topology, "lingjun") != 0)
+        must(crux_tracecluster_create(CLOS, PAYLOAD, 1, &b->cluster, &err));
     options.job_csv = job;
     options.worker_csv = worker;
-    options.topo = real;
-    must(crux_trace_read(&options, &b->trace, NULL, &err), &err);
-    if (!strcmp(b->set.topology, "lingjun"))
-        b->topo = real;
-    else
-        must(crux_preset_build("clos:tors=173,hosts=5,aggs=16,uplink_gbps=100,uplinks=1",
-                               &b->topo,
-                               &notes,
-                               &err),
-             &err);
-    map_hosts(b, real);
-    if (b->topo != real)
-        crux_topology_destroy(real);
-    crux_free(notes.text);
+    options.topo = real->topo;
+    must(crux_trace_read(&options, &b->trace, NULL, &err));
+    crux_tracelab_jobs_default(&assumed);
+    assumed.bytes_factor = assumed.compute_factor = b->set.model_scale;
+    assumed.placed_on = real->topo;
+    must(crux_tracelab_jobs_make(b->trace, (double)b->cluster->nic_bps, &assumed, &b->jobs, &err));
+    map_hosts(b, real->topo);
+    if (b->cluster != real)
+        crux_tracecluster_destroy(real);
 }
 
-static void
-list_links(struct bench* b)
-{
-    b->n_links = crux_topology_n_links(b->topo);
-    b->links = crux_array(b->n_links, sizeof(*b->links));
-    b->bps = crux_array(b->n_links, sizeof(*b->bps));
-    b->network = crux_array(b->n_links, sizeof(*b->network));
-    b->sort = crux_array(b->n_links, sizeof(*b->sort));
-    for (uint32_t e = 0; e < b->n_links; e++)
-    {
-        const struct crux_link* l = crux_topology_link(b->topo, (struct crux_link_id){e});
-        enum crux_node_kind from = crux_topology_node(b->topo, l->src)->kind,
-                            to = crux_topology_node(b->topo, l->dst)->kind;
-        bool nic = from == CRUX_NODE_NIC || to == CRUX_NODE_NIC;
-
-        b->links[e] = (struct crux_sim_link){(double)l->rate_bps, 1e-12 * (double)l->delay_ps};
-        b->bps[e] = (double)l->rate_bps;
-        b->network[e] = l->kind == CRUX_LINK_NETWORK;
-        b->sort[e] = !b->network[e] ? 0 : nic ? 1 : 2;
-    }
-}
-
-/* Simple jobs: a row of the model table, ring all-reduce over hosts and inside them. */
+/* Ring all-reduce over hosts and inside them, hosts in order. */
 static void
 make_job(struct bench* b, uint32_t j, struct crux_tracesim_arrival* a)
 {
-    const struct crux_trace_job* from = &b->trace->jobs[j];
-    const struct crux_trace_model* row = crux_trace_model_find(from->model, from->gpus);
-    struct crux_job job = {.id = j, .n_gpus = from->gpus};
+    const struct crux_tracelab_job* from = &b->jobs->jobs[j];
+    struct crux_job job = {.id = from->row,
+                           .n_gpus = from->gpus,
+                           .model = from->model,
+                           .gradient_bytes = from->gradient_bytes};
     struct crux_flow_role* roles;
     struct crux_flow* flows;
-    struct crux_error err;
 
-    must(crux_model_find(row->model, &job.model, &err), &err);
-    snprintf(job.name, sizeof(job.name), "%u", j);
+    snprintf(job.name, sizeof(job.name), "%u", from->row);
     job.gpus = crux_array(job.n_gpus, sizeof(*job.gpus));
-    crux_trace_job_gpus(b->trace, j, job.gpus);
+    crux_trace_job_gpus(b->trace, from->row, job.gpus);
     for (uint32_t g = 0; g < job.n_gpus; g++)
         job.gpus[g].host = b->host_of[job.gpus[g].host];
     for (uint32_t g = 1; g < job.n_gpus; g++)
@@ -277,20 +214,24 @@ make_job(struct bench* b, uint32_t j, struct crux_tracesim_arrival* a)
             job.gpus[i] = job.gpus[i - 1];
             job.gpus[i - 1] = t;
         }
-    job.gradient_bytes = (uint64_t)((double)job.model->gradient_bytes * b->set.model_scale);
-    must(crux_job_shape(&job, b->topo, &err), &err);
+    must(crux_job_shape(&job, b->cluster->topo, &err));
     flows = crux_zeroed(job.n_flows, sizeof(*flows));
     roles = crux_zeroed(job.n_flows, sizeof(*roles));
-    must(crux_job_flows(&job, j, b->topo, b->router, 1, flows, roles, &err), &err);
-    *a = (struct crux_tracesim_arrival){.at_s = (double)from->run_s,
-                                        .end_s = (double)from->finish_s};
+    must(crux_job_flows(&job,
+                        from->row,
+                        b->cluster->topo,
+                        b->cluster->router,
+                        1,
+                        flows,
+                        roles,
+                        &err));
+    *a = (struct crux_tracesim_arrival){.at_s = from->run_s, .end_s = from->finish_s};
     a->job.job = (struct crux_problem_job){
-        .id = j,
+        .id = from->row,
         .gpus = job.n_gpus,
-        .flop = job.n_gpus * job.model->flop_per_gpu * b->set.model_scale,
-        .compute_s = job.model->flop_per_gpu / (job.model->peak_flops * job.model->achieved) *
-                     b->set.model_scale,
-        .overlap_start = job.model->overlap_start,
+        .flop = from->flop,
+        .compute_s = from->compute_s,
+        .overlap_start = from->overlap_start,
         .n_flows = job.n_flows,
     };
     a->job.flows = flows;
@@ -313,10 +254,10 @@ by_time(const void* a, const void* b)
 static void
 make_jobs(struct bench* b)
 {
-    b->arrivals = crux_zeroed(b->trace->n_jobs, sizeof(*b->arrivals));
+    b->arrivals = crux_zeroed(b->jobs->n, sizeof(*b->arrivals));
     b->row = crux_array(b->trace->n_jobs, sizeof(*b->row));
-    for (uint32_t j = 0; j < b->trace->n_jobs; j++)
-        if (crux_mix64(j) % 1000 < 1000 * b->set.share)
+    for (uint32_t j = 0; j < b->jobs->n; j++)
+        if (crux_mix64(b->jobs->jobs[j].row) % 1000 < 1000 * b->set.share)
             make_job(b, j, &b->arrivals[b->n++]);
     qsort(b->arrivals, b->n, sizeof(*b->arrivals), by_time);
 }
@@ -370,14 +311,10 @@ bench_clear(struct bench* b)
     crux_free(b->arrivals);
     crux_free(b->row);
     crux_free(b->host_of);
-    crux_free(b->links);
-    crux_free(b->bps);
-    crux_free(b->network);
-    crux_free(b->sort);
     crux_scheduler_destroy(b->scheduler);
+    crux_tracelab_jobs_destroy(b->jobs);
     crux_trace_destroy(b->trace);
-    crux_router_destroy(b->router);
-    crux_topology_destroy(b->topo);
+    crux_tracecluster_destroy(b->cluster);
 }
 
 static void
@@ -387,22 +324,23 @@ bench_trace(const char* folder, const struct setting* set)
     struct crux_tracesim_trace t = {.horizon_s = INFINITY, .bin_s = set->bin_s};
     struct crux_tracesim_result* r;
     struct crux_options options;
-    struct crux_error err;
-    struct rusage usage;
     double busy = 0, held = 0, s;
 
     read_trace(&b, folder);
-    must(crux_router_create(b.topo, 1, 0, &b.router, &err), &err);
-    list_links(&b);
     make_jobs(&b);
     crux_options_default(&options);
     options.levels = 8;
-    must(crux_scheduler_create(b.n_links, b.bps, b.network, &options, &b.scheduler, &err), &err);
+    must(crux_scheduler_create(b.cluster->n_links,
+                               b.cluster->bps,
+                               b.cluster->network,
+                               &options,
+                               &b.scheduler,
+                               &err));
     crux_tracesim_default(&t.options);
-    t.options.n_links = b.n_links;
-    t.options.links = b.links;
-    t.options.link_class = b.sort;
-    t.options.n_classes = 3;
+    t.options.n_links = b.cluster->n_links;
+    t.options.links = b.cluster->links;
+    t.options.link_class = b.cluster->sort;
+    t.options.n_classes = CRUX_TRACECLUSTER_N_SORTS;
     t.options.tick_ps = set->tick_ps;
     t.options.skip = set->skip;
     t.options.patience = set->patience;
@@ -414,14 +352,13 @@ bench_trace(const char* folder, const struct setting* set)
         t.hooks.context = &b;
     }
     s = processor_s();
-    must(crux_tracesim_run(&t, &r, &err), &err);
+    must(crux_tracesim_run(&t, &r, &err));
     s = processor_s() - s;
     for (size_t i = 0; i < r->n_bins; i++)
     {
         busy += r->bins[i].busy_gpu_s;
         held += r->bins[i].held_gpu_s;
     }
-    getrusage(RUSAGE_SELF, &usage);
     printf("%-8s %-5s %10llu %8llu %5u %8.0f %11llu %6.2f %6.2f %10llu %9llu %7llu %6.1f %8.2f "
            "%8.2f %6.0f %8.4f\n",
            set->topology,
@@ -439,7 +376,7 @@ bench_trace(const char* folder, const struct setting* set)
            (double)r->work.weights / (double)(r->work.flows ? r->work.flows : 1),
            s - b.decide_s,
            b.decide_s,
-           (double)usage.ru_maxrss / 1024,
+           peak_mib(),
            100 * busy / held);
     fflush(stdout);
     crux_tracesim_result_destroy(r);
