@@ -7,7 +7,9 @@
  * Who does what: crux-tracelab.c jobs of a trace, tracelab-run.c a run, tracelab-jobs.c
  * arrivals, starts and ends, tracelab-hosts.c the recorded placement and rings, tracelab-plan.c
  * decisions, tracelab-level.c what jobs did at which level, tracelab-report.c the result,
- * tracelab-flows.c flows of a placed job, tracelab-risk.c contention.
+ * tracelab-flows.c flows of a placed job, tracelab-risk.c contention; of jobs in full
+ * tracelab-full.c what they are, tracelab-net.c their models, tracelab-shape.c their programs where
+ * they lie, tracelab-assume.c what is said of them.
  */
 #ifndef TRACELAB_RUN_H
 #define TRACELAB_RUN_H
