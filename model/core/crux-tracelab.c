@@ -10,20 +10,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const work_names[] = {"time", "iterations"};
-static const char *const ring_names[] = {"tor", "rank"};
-static const char *const models_names[] = {"simple", "layers"};
+static const char *const work_names[2] = {"time", "iterations"};
+static const char *const ring_names[2] = {"tor", "rank"};
+static const char *const models_names[2] = {"simple", "layers"};
+
+static enum crux_status find(const char *const names[2], const char *what, const char *name,
+			     int *out, struct crux_error *err)
+{
+	for (*out = 0; *out < 2; ++*out)
+		if (!strcmp(name, names[*out]))
+			return CRUX_OK;
+	return crux_fail(err, CRUX_NOT_FOUND, "no %s \"%.60s\"; there are: %s, %s", what, name,
+			 names[0], names[1]);
+}
 
 enum crux_status crux_tracelab_ring_find(const char *name, enum crux_tracelab_ring *out,
 					 struct crux_error *err)
 {
-	for (int i = 0; i < 2; i++)
-		if (!strcmp(name, ring_names[i])) {
-			*out = (enum crux_tracelab_ring)i;
-			return CRUX_OK;
-		}
-	return crux_fail(err, CRUX_NOT_FOUND, "no order of rings \"%.60s\"; there are: tor, rank",
-			 name);
+	int i;
+	enum crux_status status = find(ring_names, "order of rings", name, &i, err);
+
+	if (status == CRUX_OK)
+		*out = (enum crux_tracelab_ring)i;
+	return status;
 }
 
 const char *crux_tracelab_ring_name(enum crux_tracelab_ring ring)
@@ -34,13 +43,12 @@ const char *crux_tracelab_ring_name(enum crux_tracelab_ring ring)
 enum crux_status crux_tracelab_work_find(const char *name, enum crux_tracelab_work *out,
 					 struct crux_error *err)
 {
-	for (int i = 0; i < 2; i++)
-		if (!strcmp(name, work_names[i])) {
-			*out = (enum crux_tracelab_work)i;
-			return CRUX_OK;
-		}
-	return crux_fail(err, CRUX_NOT_FOUND,
-			 "no length of jobs \"%.60s\"; there are: time, iterations", name);
+	int i;
+	enum crux_status status = find(work_names, "length of jobs", name, &i, err);
+
+	if (status == CRUX_OK)
+		*out = (enum crux_tracelab_work)i;
+	return status;
 }
 
 const char *crux_tracelab_work_name(enum crux_tracelab_work work)
@@ -51,13 +59,12 @@ const char *crux_tracelab_work_name(enum crux_tracelab_work work)
 enum crux_status crux_tracelab_models_find(const char *name, enum crux_tracelab_models *out,
 					   struct crux_error *err)
 {
-	for (int i = 0; i < 2; i++)
-		if (!strcmp(name, models_names[i])) {
-			*out = (enum crux_tracelab_models)i;
-			return CRUX_OK;
-		}
-	return crux_fail(err, CRUX_NOT_FOUND, "no models \"%.60s\"; there are: simple, layers",
-			 name);
+	int i;
+	enum crux_status status = find(models_names, "models", name, &i, err);
+
+	if (status == CRUX_OK)
+		*out = (enum crux_tracelab_models)i;
+	return status;
 }
 
 const char *crux_tracelab_models_name(enum crux_tracelab_models models)
