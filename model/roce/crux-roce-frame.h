@@ -331,6 +331,23 @@ class RoceFrameFifo
         return frame;
     }
 
+    /** \param frame of the list, taken off (a short list, walked from its head) */
+    void Remove(const RoceFrame* frame)
+    {
+        RoceFrame* before = nullptr;
+        RoceFrame** at = &m_head;
+        while (*at != frame)
+        {
+            before = *at;
+            at = &before->next;
+        }
+        *at = frame->next;
+        if (m_tail == frame)
+        {
+            m_tail = before;
+        }
+    }
+
     /** \brief Give all frames back to the pool. */
     void Clear();
 

@@ -174,11 +174,15 @@ RoceNetDevice::CutTrain(int64_t nowPs)
         m_peer->m_switch ? std::max({train->headPs, lastPs, nowPs}) : train->tailPs;
     if (arrivalPs != train->arrivalPs)
     {
+        // A frame that has passed it may come before it now, or behind it.
+        RoceFrameFifo& line = m_peer->m_inFlight;
+        const bool first = line.Peek() == train;
+        line.Remove(train);
         train->arrivalPs = arrivalPs;
-        if (m_peer->m_inFlight.Peek() == train)
+        if (line.Insert(train) || first)
         {
             m_peer->m_arrivalStrays++;
-            m_peer->ScheduleArrival(arrivalPs, nowPs);
+            m_peer->ScheduleArrival(line.Peek()->arrivalPs, nowPs);
         }
     }
     if (m_freePending)

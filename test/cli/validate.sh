@@ -37,6 +37,11 @@ result "the same database from one process and from three" $?
 [ "$(sqlite3 one.db 'SELECT count(*) FROM crosscheck_run')" = 12 ]
 result "a row for each of 4 cases and 3 policies" $?
 
+# ---- where an ACK passes a train that is then cut: it once came late
+check passed --first=17 --cases=1 --scale=10 --policies=ecmp
+[ "$(wc -l < passed.err)" -ge 1 ] && grep -q '^ecmp ' passed.out
+result "frames that passed trains that were cut" $?
+
 # ---- what DCQCN costs weighs 100 times more: no agreement, said in the last line
 check off --window=0 --set=contended --first=2 --cases=2 --scale=100 --policies=ecmp,cassini
 [ "$(cat off.rc)" -ne 0 ] && [ "$(cat off.rc)" -lt 124 ] && tail -n 1 off.err | grep -q '^crux-validate: dcqcn: median'
