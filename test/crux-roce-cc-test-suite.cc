@@ -301,6 +301,45 @@ ROCE_CASE(BaseRttCase, "base RTT is the round trip of one packet; a window of it
     NS_TEST_ASSERT_MSG_EQ(half->GetBaseRtt().GetPicoSeconds(), 100 * US, "given base RTT");
 }
 
+/** When the second of two messages of n packets each way over four links has been received, ps. */
+int64_t
+BothWays(uint32_t train, int64_t n)
+{
+    Fabric f;
+    UseControl("ns3::RoceNoControl");
+    Config::SetDefault("ns3::RoceQueuePair::WindowBdp", DoubleValue(1));
+    Config::SetDefault("ns3::RoceQueuePair::TrainLength", UintegerValue(train));
+    f.Host();
+    f.Host();
+    f.Switch();
+    f.Switch();
+    f.Switch();
+    f.Cable(f.hosts[0], f.nodes[0]);
+    f.Cable(f.nodes[0], f.nodes[1]);
+    f.Cable(f.nodes[1], f.nodes[2]);
+    f.Cable(f.nodes[2], f.hosts[1]);
+    f.roce.InstallRoutes();
+    f.Pair(0, 1)->PostSend(0, 4096 * n);
+    f.Pair(1, 0)->PostSend(1, 4096 * n);
+    Simulator::Run();
+    return std::max(f.ReceivedPs(0), f.ReceivedPs(1));
+}
+
+ROCE_CASE(FullWindowCase, "a window of one BDP keeps line rate while data comes the other way")
+{
+    // n packets back to back, three more links and 4 us of delays: (n + 3) x 334,240 ps + 4 us. The
+    // window: T = 4 x (2 us + 334,240 + 6,880 ps) + 4 x 334,240 ps = 10.70 us are 32.02 packets,
+    // one more is 33; c = 5 packets for an ACK are an eighth of 33.02 + 4 packets. So an ACK of
+    // 6,880 ps shares each link with 5 packets: n / 5 of them. 29 packets, the BDP of the base RTT
+    // and one more, would give 29 in (3 + 32.02) packets' time at worst: up to 21 % longer.
+    const int64_t n = 4000;
+    const int64_t want = (n + 3) * 334240 + 4000000 + n / 5 * 6880;
+    for (uint32_t train : {1, 16})
+    {
+        NS_TEST_ASSERT_MSG_EQ_TOL(BothWays(train, n), want, want / 500, "ps, trains of " << train);
+    }
+}
+
 /** Two hosts, two switches, two cables between them of 1 and 20 us. */
 void
 Lanes(Fabric& f)
@@ -517,6 +556,7 @@ class RoceCcSuite : public TestSuite
         AddTestCase(new TimelyUnevenCase, TestCase::QUICK);
         AddTestCase(new HpccTwoCase, TestCase::QUICK);
         AddTestCase(new BaseRttCase, TestCase::QUICK);
+        AddTestCase(new FullWindowCase, TestCase::QUICK);
         AddTestCase(new NewPathCase, TestCase::QUICK);
         AddTestCase(new NewPathControlsCase, TestCase::QUICK);
         AddTestCase(new CnpDelayCase, TestCase::QUICK);

@@ -114,10 +114,43 @@ RoceQueuePair::SetPath(const std::vector<Ptr<RoceNetDevice>>& there,
     m_control->SetPath(m_baseRttPs, m_payload, wire);
     if (m_windowBdp > 0)
     {
-        const double bdp = static_cast<double>(m_nic->GetRateBps()) *
-                           static_cast<double>(m_baseRttPs) / 8e12 * m_payload / wire;
-        m_window = static_cast<uint64_t>(m_windowBdp * (bdp + m_payload));
+        m_window = WindowFor(back, wire);
     }
+}
+
+uint64_t
+RoceQueuePair::WindowFor(const std::vector<Ptr<RoceNetDevice>>& back, uint32_t wire) const
+{
+    int64_t rttPs = m_baseRttPs; // and on each link back the ACK waits for a packet being sent
+    for (const Ptr<RoceNetDevice>& port : back)
+    {
+        rttPs += static_cast<int64_t>(wire * uint64_t(8000000000000) / port->GetRateBps());
+    }
+    const double bdp = static_cast<double>(m_nic->GetRateBps()) * static_cast<double>(rttPs) /
+                       8e12 * m_payload / wire;
+    auto window = static_cast<uint64_t>(m_windowBdp * (bdp + m_payload));
+    // Until its ACK is asked for, what has arrived counts as in flight.
+    for (uint64_t packets = 1; packets < AskEvery(window); packets++)
+    {
+        window += m_payload;
+    }
+    return window;
+}
+
+uint64_t
+RoceQueuePair::AskEvery(uint64_t window) const
+{
+    uint64_t packets = m_ackEvery;
+    if (m_ackBytes)
+    {
+        packets = std::min(packets, (m_ackBytes + m_payload - 1) / m_payload);
+    }
+    if (window != RoceCongestionControl::NO_WINDOW)
+    {
+        const uint64_t eighth = (window / 8 + m_payload - 1) / m_payload;
+        packets = std::min(packets, std::max<uint64_t>(1, eighth));
+    }
+    return packets;
 }
 
 bool

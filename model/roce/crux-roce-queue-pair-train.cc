@@ -38,17 +38,12 @@ RoceQueuePair::TrainWish(uint64_t limit) const
     const RoceSendQueue::Message& message = m_messages[m_current];
     uint64_t longest = std::min(limit, message.End() - m_next);
     longest = std::min(longest, std::max<uint64_t>(1, MAX_IN_FLIGHT - (m_next - m_una)));
-    uint64_t ask = m_ackEvery;
-    if (m_ackBytes)
-    {
-        ask = std::min(ask, (m_ackBytes + m_payload - 1) / m_payload);
-    }
     const uint64_t window = Window();
+    const uint64_t ask = AskEvery(window);
     if (window != RoceCongestionControl::NO_WINDOW)
     {
         const uint64_t room = window > m_inFlight ? (window - m_inFlight) / m_payload : 0;
         longest = std::min(longest, std::max<uint64_t>(1, room));
-        ask = std::min(ask, std::max<uint64_t>(1, (window / 8 + m_payload - 1) / m_payload));
     }
     const uint64_t rate = Rate();
     if (rate < m_nic->GetRateBps())

@@ -70,7 +70,7 @@ RoceQueuePair::GetTypeId()
                           MakeBooleanAccessor(&RoceQueuePair::m_selective),
                           MakeBooleanChecker())
             .AddAttribute("WindowBdp",
-                          "Window in bandwidth-delay products of the base RTT, 0 to 1000, beside "
+                          "Window in bandwidth-delay products, 0 to 1000, beside "
                           "the congestion control's; 0: none; before Connect",
                           DoubleValue(0),
                           MakeDoubleAccessor(&RoceQueuePair::m_windowBdp),

@@ -13,8 +13,11 @@
  * window is full, and one after which AckEvery packets, AckBytes of payload or an eighth of the
  * window have not been asked for. Packets in flight must be fewer than 2^23.
  * Window. Payload in flight is at most the smaller of the congestion control's window and
- * WindowBdp x BDP, where BDP = line rate x base RTT / 8 x payload / (payload + 82) + one payload
- * (the packet being sent); one packet always may go.
+ * W = WindowBdp x BDP + c - 1 payloads; one packet always may go.
+ *   BDP = line rate x T / 8 x payload / (payload + 82) + one payload (the packet being sent),
+ *   T = base RTT + 8e12 (payload + 82) / rate over the links back, on each of which an ACK may find
+ *   a packet being sent; c packets go for an ACK, so that c - 1 that have arrived are not asked for.
+ * WindowBdp 1 is the least that keeps an idle path at line rate whatever comes the other way.
  * Base RTT (ps). Unless given, worked out at Connect from the links of both ways on an idle fabric:
  *   sum of delays + 8e12 (payload + 82) / rate over the links there + 8e12 x 86 / rate over those
  *   back.
@@ -300,6 +303,11 @@ class RoceQueuePair : public Object
     uint64_t Rate() const;
     /** \return payload bytes that may be in flight */
     uint64_t Window() const;
+    /** \param back links from the other end \param wire bytes of a full packet on a link
+     * \return the limit by WindowBdp, payload bytes */
+    uint64_t WindowFor(const std::vector<Ptr<RoceNetDevice>>& back, uint32_t wire) const;
+    /** \param window bytes, or NO_WINDOW \return every how many packets an ACK is asked for */
+    uint64_t AskEvery(uint64_t window) const;
     /** \return whether the window admits a full packet */
     bool WindowOpen() const;
     /** \brief Tell a trace, when somebody listens. \param trace it \param value number */
