@@ -205,13 +205,17 @@ PrintOrder(const crux_crosscheck& all, std::ostream& os)
                    100 * list[i].difference[CRUX_CROSSCHECK_FLOW],
                    100 * list[i].difference[CRUX_CROSSCHECK_PACKET]);
     }
-    crux_crosscheck_order(&all, LISTED, list, &pairs, &n);
+    crux_crosscheck_order(&all, CRUX_CROSSCHECK_BOTH, 0, nullptr, &pairs, &n);
     os << Line(
-        "\nPairs of policies that differ by more than %g %% in a case: %llu, in another order at "
-        "the other level: %llu\n",
+        "\nPairs of policies that differ by more than %g %% in a case at both levels: %llu, not in "
+        "one order: %llu\n",
         100 * CRUX_CROSSCHECK_DISTINCT,
         static_cast<unsigned long long>(pairs),
         static_cast<unsigned long long>(n));
+    crux_crosscheck_order(&all, CRUX_CROSSCHECK_EITHER, LISTED, list, &pairs, &n);
+    os << Line("At either level: %llu, not in one order: %llu\n",
+               static_cast<unsigned long long>(pairs),
+               static_cast<unsigned long long>(n));
     for (uint64_t i = 0; i < std::min<uint64_t>(n, LISTED); i++)
     {
         const std::string both =
@@ -270,6 +274,7 @@ CruxJudgeValidation(const crux_crosscheck& all, crux_error* error)
     crux_crosscheck_spread s;
     uint64_t pairs = 0;
     uint64_t n = 0;
+    uint64_t single = 0;
     crux_status status =
         crux_crosscheck_measure(&all, CRUX_CROSSCHECK_ITERATION, CRUX_NONE, false, &s, error);
     if (status != CRUX_OK)
@@ -277,19 +282,21 @@ CruxJudgeValidation(const crux_crosscheck& all, crux_error* error)
         return status;
     }
     crux_crosscheck_order_of_means(&all, 0, nullptr, &pairs, &n);
-    if (!crux_crosscheck_keeps(&s) || n)
+    crux_crosscheck_order(&all, CRUX_CROSSCHECK_BOTH, 0, nullptr, &pairs, &single);
+    if (!crux_crosscheck_keeps(&s) || n || single)
     {
         return crux_fail(
             error,
             CRUX_RANGE,
-            "%s: median %.2f %% (at most %g asked), 95th percentile %.2f %% (at most %g), %llu "
-            "pairs of policies in another order by their means (none)",
+            "%s: median %.2f %% (at most %g asked), 95th percentile %.2f %% (at most %g), pairs of "
+            "policies in another order: %llu by their means (none), %llu in single cases (none)",
             all.control,
             100 * s.median,
             100 * CRUX_CROSSCHECK_MEDIAN,
             100 * s.p95,
             100 * CRUX_CROSSCHECK_P95,
-            static_cast<unsigned long long>(n));
+            static_cast<unsigned long long>(n),
+            static_cast<unsigned long long>(single));
     }
     return CRUX_OK;
 }

@@ -95,13 +95,13 @@ static enum crux_status put_order(struct store_tables *t, const struct crux_cros
 	uint64_t pairs, n, listed;
 	enum crux_status status = CRUX_OK;
 
-	crux_crosscheck_order(all, 0, NULL, &pairs, &n);
+	crux_crosscheck_order(all, CRUX_CROSSCHECK_EITHER, 0, NULL, &pairs, &n);
 	listed = n < UINT32_MAX ? n : UINT32_MAX;
 	list = crux_array(listed + 1, sizeof(*list));
 	if (!list)
 		return crux_fail(err, CRUX_NOMEM, "out of memory for %llu pairs of policies",
 				 (unsigned long long)n);
-	crux_crosscheck_order(all, (uint32_t)listed, list, &pairs, &n);
+	crux_crosscheck_order(all, CRUX_CROSSCHECK_EITHER, (uint32_t)listed, list, &pairs, &n);
 	for (uint64_t i = 0; i < listed && status == CRUX_OK; i++)
 		status = store_tables_put(t, PUT_ORDER, err, "tittrr", all->control,
 					  (int64_t)all->results[list[i].result].index,

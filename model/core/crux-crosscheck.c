@@ -160,9 +160,12 @@ static double difference(double a, double b)
 }
 
 /* Do they have to be in one order, and are they? */
-static bool must_agree(const double d[2])
+static bool must_agree(const double d[2], enum crux_crosscheck_where where)
 {
-	return fabs(d[0]) > CRUX_CROSSCHECK_DISTINCT || fabs(d[1]) > CRUX_CROSSCHECK_DISTINCT;
+	bool first = fabs(d[0]) > CRUX_CROSSCHECK_DISTINCT;
+	bool second = fabs(d[1]) > CRUX_CROSSCHECK_DISTINCT;
+
+	return where == CRUX_CROSSCHECK_BOTH ? first && second : first || second;
 }
 
 /* Equal but for rounding is no order. */
@@ -172,15 +175,15 @@ static bool agree(const double d[2])
 }
 
 /* Pairs of policies of one place, by utilisation [policy][level]. */
-static void compare(const double (*u)[2], uint32_t n, struct crux_crosscheck_violation v,
-		    uint32_t most, struct crux_crosscheck_violation *out, uint64_t *pairs,
-		    uint64_t *violations)
+static void compare(const double (*u)[2], uint32_t n, enum crux_crosscheck_where where,
+		    struct crux_crosscheck_violation v, uint32_t most,
+		    struct crux_crosscheck_violation *out, uint64_t *pairs, uint64_t *violations)
 {
 	for (v.a = 0; v.a < n; v.a++)
 		for (v.b = v.a + 1; v.b < n; v.b++) {
 			for (int level = 0; level < 2; level++)
 				v.difference[level] = difference(u[v.a][level], u[v.b][level]);
-			if (!must_agree(v.difference))
+			if (!must_agree(v.difference, where))
 				continue;
 			++*pairs;
 			if (agree(v.difference))
@@ -191,8 +194,8 @@ static void compare(const double (*u)[2], uint32_t n, struct crux_crosscheck_vio
 		}
 }
 
-void crux_crosscheck_order(const struct crux_crosscheck *all, uint32_t most,
-			   struct crux_crosscheck_violation *out, uint64_t *pairs,
+void crux_crosscheck_order(const struct crux_crosscheck *all, enum crux_crosscheck_where where,
+			   uint32_t most, struct crux_crosscheck_violation *out, uint64_t *pairs,
 			   uint64_t *violations)
 {
 	double u[CRUX_CROSSCHECK_POLICIES][2];
@@ -201,7 +204,7 @@ void crux_crosscheck_order(const struct crux_crosscheck *all, uint32_t most,
 	for (uint64_t i = 0; i < all->n; i++) {
 		for (uint32_t p = 0; p < all->n_policies; p++)
 			memcpy(u[p], all->results[i].runs[p].utilisation, sizeof(u[p]));
-		compare((const double(*)[2])u, all->n_policies,
+		compare((const double(*)[2])u, all->n_policies, where,
 			(struct crux_crosscheck_violation){.result = i}, most, out, pairs,
 			violations);
 	}
@@ -228,7 +231,7 @@ void crux_crosscheck_order_of_means(const struct crux_crosscheck *all, uint32_t 
 		for (int level = 0; level < 2; level++)
 			u[p][level] =
 				crux_crosscheck_mean(all, p, (enum crux_crosscheck_level)level);
-	compare((const double(*)[2])u, all->n_policies,
+	compare((const double(*)[2])u, all->n_policies, CRUX_CROSSCHECK_EITHER,
 		(struct crux_crosscheck_violation){.result = UINT64_MAX}, most, out, pairs,
 		violations);
 }

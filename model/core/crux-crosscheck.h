@@ -22,8 +22,9 @@
  * too low (utilisation). Percentiles are of |error|, nearest rank: the least value that a share p
  * of all do not exceed.
  *
- * Order: two policies of a case that differ in utilisation by more than 2 % of the larger one at
- * either level must differ in the same direction at the other; else the pair is a violation.
+ * Order: two policies whose utilisation differs by more than 2 % of the larger one must differ in
+ * the same direction at both levels; else the pair is a violation. Of a case it is asked of those
+ * that differ so at both levels, of the means over all cases of those that differ at either.
  */
 #ifndef CRUX_CROSSCHECK_H
 #define CRUX_CROSSCHECK_H
@@ -129,18 +130,20 @@ struct crux_crosscheck_violation {
 	uint32_t a, b;	      /**< policies, a < b */
 	double difference[2]; /**< by level: (u_a - u_b) / max(u_a, u_b) */
 };
+/** At which level two policies have to differ by more than 2 % to be counted. */
+enum crux_crosscheck_where { CRUX_CROSSCHECK_EITHER, CRUX_CROSSCHECK_BOTH };
 /**
- * Count pairs of policies that had to be in one order, and those that were not. The first
- * @p most of the latter go to @p out, which may be NULL with @p most 0.
+ * Count pairs of policies of a case that differ there, and those in another order at the other
+ * level. The first @p most of the latter go to @p out, which may be NULL with @p most 0.
  */
-void crux_crosscheck_order(const struct crux_crosscheck *all, uint32_t most,
-			   struct crux_crosscheck_violation *out, uint64_t *pairs,
+void crux_crosscheck_order(const struct crux_crosscheck *all, enum crux_crosscheck_where where,
+			   uint32_t most, struct crux_crosscheck_violation *out, uint64_t *pairs,
 			   uint64_t *violations);
 
 /** Mean utilisation of a policy over all cases, n >= 1. */
 double crux_crosscheck_mean(const struct crux_crosscheck *all, uint32_t policy,
 			    enum crux_crosscheck_level level);
-/** The same of the means over all cases; violations have result UINT64_MAX. */
+/** The same of the means over all cases, at either level; violations have result UINT64_MAX. */
 void crux_crosscheck_order_of_means(const struct crux_crosscheck *all, uint32_t most,
 				    struct crux_crosscheck_violation *out, uint64_t *pairs,
 				    uint64_t *violations);

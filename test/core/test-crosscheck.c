@@ -243,42 +243,52 @@ static void worst(void)
 }
 
 /*
- * Utilisation of two policies, flow then packet, and whether the pair has to be and is in one
- *order: 0.80 0.75, 0.80 0.75	yes, yes: 6 % both ways 0.80 0.79, 0.79 0.80	no: 1.25 % at either
- *level 0.80 0.75, 0.79 0.80	yes, no: 6.25 % and -1.25 %
- *	0.80 0.80, 0.70 0.80	yes, no: equal at flow level, -12.5 % at packet level
- *	0.80 0.801, 0.70 0.80	yes, yes
+ * Utilisation of two policies, flow then packet; does the pair differ by more than 2 % at either
+ * level, at both; is it in one order?
+ *	0.80 0.75, 0.80 0.75	yes, yes: 6.25 % at each; yes
+ *	0.80 0.79, 0.79 0.80	no: 1.25 % at each
+ *	0.80 0.75, 0.79 0.80	yes, no: 6.25 % and -1.25 %; no
+ *	0.80 0.80, 0.70 0.80	yes, no: equal at flow level, -12.5 % at packet level; no
+ *	0.80 0.801, 0.70 0.80	yes, no; yes
+ *	0.80 0.75, 0.75 0.80	yes, yes: 6.25 % and -6.25 %; no
+ * So 5 pairs and 3 violations at either level, 2 and 1 at both.
  */
+static const double order_u[6][4] = {{0.80, 0.75, 0.80, 0.75},	{0.80, 0.79, 0.79, 0.80},
+				     {0.80, 0.75, 0.79, 0.80},	{0.80, 0.80, 0.70, 0.80},
+				     {0.80, 0.801, 0.70, 0.80}, {0.80, 0.75, 0.75, 0.80}};
+
 static void order(void)
 {
-	static const double u[5][4] = {{0.80, 0.75, 0.80, 0.75},
-				       {0.80, 0.79, 0.79, 0.80},
-				       {0.80, 0.75, 0.79, 0.80},
-				       {0.80, 0.80, 0.70, 0.80},
-				       {0.80, 0.801, 0.70, 0.80}};
-	struct crux_crosscheck_result r[5] = {{.index = 0}};
-	struct crux_crosscheck all = {.n = 5, .n_policies = 2, .results = r};
+	struct crux_crosscheck_result r[6] = {{.index = 0}};
+	struct crux_crosscheck all = {.n = 6, .n_policies = 2, .results = r};
 	struct crux_crosscheck_violation list[3];
 	uint64_t pairs, violations;
 
-	for (int i = 0; i < 5; i++)
+	for (int i = 0; i < 6; i++)
 		for (int p = 0; p < 2; p++) {
-			r[i].runs[p].utilisation[FLOW] = u[i][p];
-			r[i].runs[p].utilisation[PACKET] = u[i][2 + p];
+			r[i].runs[p].utilisation[FLOW] = order_u[i][p];
+			r[i].runs[p].utilisation[PACKET] = order_u[i][2 + p];
 		}
-	crux_crosscheck_order(&all, 3, list, &pairs, &violations);
-	CHECK_U64(pairs, 4);
-	CHECK_U64(violations, 2);
+	crux_crosscheck_order(&all, CRUX_CROSSCHECK_EITHER, 3, list, &pairs, &violations);
+	CHECK_U64(pairs, 5);
+	CHECK_U64(violations, 3);
 	CHECK(list[0].result == 2 && list[0].a == 0 && list[0].b == 1);
 	CHECK_NEAR(list[0].difference[FLOW], 0.0625, 1e-12);
 	CHECK_NEAR(list[0].difference[PACKET], -0.0125, 1e-12);
 	CHECK(list[1].result == 3);
 	CHECK_NEAR(list[1].difference[FLOW], 0, 0);
 	CHECK_NEAR(list[1].difference[PACKET], -0.125, 1e-12);
-	crux_crosscheck_order(&all, 1, list, &pairs, &violations);
-	CHECK_U64(violations, 2);
-	crux_crosscheck_order(&all, 0, NULL, &pairs, &violations);
-	CHECK_U64(violations, 2);
+	CHECK(list[2].result == 5);
+	crux_crosscheck_order(&all, CRUX_CROSSCHECK_EITHER, 1, list, &pairs, &violations);
+	CHECK_U64(violations, 3);
+	crux_crosscheck_order(&all, CRUX_CROSSCHECK_EITHER, 0, NULL, &pairs, &violations);
+	CHECK_U64(violations, 3);
+	crux_crosscheck_order(&all, CRUX_CROSSCHECK_BOTH, 3, list, &pairs, &violations);
+	CHECK_U64(pairs, 2);
+	CHECK_U64(violations, 1);
+	CHECK(list[0].result == 5);
+	CHECK_NEAR(list[0].difference[FLOW], 0.0625, 1e-12);
+	CHECK_NEAR(list[0].difference[PACKET], -0.0625, 1e-12);
 }
 
 /*
