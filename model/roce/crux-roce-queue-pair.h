@@ -16,7 +16,7 @@
  * W = WindowBdp x BDP + c - 1 payloads; one packet always may go.
  *   BDP = line rate x T / 8 x payload / (payload + 82) + one payload (the packet being sent),
  *   T = base RTT + 8e12 (payload + 82) / rate over the links back, on each of which an ACK may find
- *   a packet being sent; c packets go for an ACK, so that c - 1 that have arrived are not asked for.
+ *   a packet being sent; c packets go for an ACK, so c - 1 may have arrived and not been asked for.
  * WindowBdp 1 is the least that keeps an idle path at line rate whatever comes the other way.
  * Base RTT (ps). Unless given, worked out at Connect from the links of both ways on an idle fabric:
  *   sum of delays + 8e12 (payload + 82) / rate over the links there + 8e12 x 86 / rate over those
