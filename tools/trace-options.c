@@ -266,23 +266,55 @@ static void add_word(char *text, size_t size, const char *word)
 	snprintf(text + used, size - used, "%s%.40s", used ? ", " : "", word);
 }
 
+/* Behind the others, unless it is there. */
+static enum crux_status add_policy(struct trace_list *list, const char *name,
+				   struct crux_error *err)
+{
+	for (uint32_t p = 0; p < list->n; p++)
+		if (!strcmp(list->words[p], name))
+			return CRUX_OK;
+	if (list->n == TRACE_LIST_MAX)
+		return crux_fail(err, CRUX_LIMIT, "--policies: more than %d", TRACE_LIST_MAX);
+	list->words[list->n++] = name;
+	return CRUX_OK;
+}
+
+/* No policy, or all among others: all that do not enumerate, then the others. */
+static enum crux_status expand_all(struct trace_list *asked, struct crux_error *err)
+{
+	const struct trace_list given = *asked;
+	enum crux_status status = CRUX_OK;
+	bool all = !asked->n;
+	uint32_t n;
+	const struct crux_policy *const *list = crux_policy_list(&n);
+
+	for (uint32_t p = 0; p < given.n; p++)
+		all = all || !strcmp(given.words[p], "all");
+	if (!all)
+		return CRUX_OK;
+	asked->n = 0;
+	for (uint32_t p = 0; p < n && !status; p++)
+		if (strcmp(list[p]->name, "optimal") != 0 &&
+		    strcmp(list[p]->name, "crux-exact") != 0)
+			status = add_policy(asked, list[p]->name, err);
+	for (uint32_t p = 0; p < given.n && !status; p++)
+		if (strcmp(given.words[p], "all") != 0)
+			status = add_policy(asked, given.words[p], err);
+	return status;
+}
+
 static enum crux_status check_policies(struct trace_options *o, struct crux_error *err)
 {
 	uint32_t n;
 	const struct crux_policy *const *list = crux_policy_list(&n), *policy;
 	char lost[200] = "", known[256] = "all";
 	struct trace_list *asked = &o->policies;
+	enum crux_status status = expand_all(asked, err);
 
+	if (status)
+		return status;
 	for (uint32_t p = 0; p < n; p++)
 		add_word(known, sizeof(known), list[p]->name);
-	if (!asked->n || (asked->n == 1 && !strcmp(asked->words[0], "all"))) {
-		asked->n = 0;
-		for (uint32_t p = 0; p < n && asked->n < TRACE_LIST_MAX; p++)
-			if (strcmp(list[p]->name, "optimal") != 0 &&
-			    strcmp(list[p]->name, "crux-exact") != 0)
-				asked->words[asked->n++] = list[p]->name;
-		return CRUX_OK;
-	}
 	for (uint32_t p = 0; p < asked->n; p++)
 		if (crux_policy_find(asked->words[p], &policy, NULL))
 			add_word(lost, sizeof(lost), asked->words[p]);

@@ -9,7 +9,9 @@
  * by rising id, flows in their order, then levels, the last the fastest; the first of the
  * greatest utilisation (1e-12 relative) is taken. Ranking: by level, then intensity, then id,
  * so that the levels are valid on its contention DAG. priority = -level, k = 1.
- * CRUX_LIMIT: more than CRUX_JUDGE_JOBS jobs or more than MOST decisions to enumerate.
+ * CRUX_LIMIT: more than CRUX_JUDGE_JOBS jobs or more than MOST decisions to enumerate, which
+ * admit() tells; jobs that meet on more links than crux-study-judge takes, which only decide()
+ * does.
  */
 #include "crux-compress.h"
 #include "crux-intensity.h"

@@ -76,6 +76,9 @@ trace --job-csv=hand/job.csv --worker-csv hand/worker.csv --topo-csv=hand/topo.c
 result 'single files, quiet' $?
 trace --trace=hand --db=none --from-hour=1 --hours=0.25 --policies=ecmp && grep -q '^window: *from hour 1, 0.25 hours: 1 jobs' out.txt
 result 'a window' $?
+trace --trace=hand --db=none --levels=2 --policies=crux,all,optimal && grep -q '^runs: *10 = ' out.txt && grep -q '^  optimal ' out.txt &&
+    [ "$(grep -c '^  crux  ' out.txt)" = 1 ]
+result 'all policies and one that enumerates' $?
 trace --trace=hand --db=layers.db --models=layers --policies=ecmp,crux --check && grep -q '^  model gpt, tp=1:pp=1, on 8 GPUs (1 jobs)' out.txt &&
     [ "$(ask layers.db "SELECT models || ' ' || (SELECT group_concat(model, ' ') FROM trace_input) FROM trace")" = \
         'layers gpt:8:tp=1:pp=1 resnet50:4:tp=1:pp=1:bucket_mb=25' ]
