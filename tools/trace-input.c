@@ -154,6 +154,7 @@ enum crux_status trace_input_read(const struct trace_options *o, struct trace_in
 	/* Jobs are the same for all topologies: by the hosts and NICs of the first. */
 	if (!status) {
 		jobs.gpus_per_host = gpus_per_host(in->clusters[0]);
+		jobs.cluster = in->clusters[0];
 		status = crux_tracelab_jobs_make(in->trace, (double)in->clusters[0]->nic_bps, &jobs,
 						 &in->jobs, err);
 	}

@@ -5,6 +5,7 @@
 #include "crux-tracelab.h"
 
 #include "tracelab-full.h"
+#include "tracelab-private.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -181,8 +182,6 @@ static enum crux_status describe(struct crux_tracelab_jobs *jobs, double nic_bps
 	const struct crux_trace_model *m = crux_trace_model_find(from->model, from->gpus);
 	enum crux_status status;
 
-	job->name = from->name;
-	job->gpus = from->gpus;
 	if (jobs->options.models == CRUX_TRACELAB_LAYERS)
 		status = tracelab_full(jobs, m->net, nic_bps, job, err);
 	else
@@ -193,6 +192,18 @@ static enum crux_status describe(struct crux_tracelab_jobs *jobs, double nic_bps
 	if (!job->iterations)
 		job->iterations = 1;
 	return CRUX_OK;
+}
+
+enum crux_status tracelab_holds(const struct crux_tracecluster *cluster,
+				const struct crux_trace *trace, const struct crux_tracelab_job *job,
+				struct crux_error *err)
+{
+	if (job->gpus <= cluster->n_gpus)
+		return CRUX_OK;
+	return crux_fail(err, CRUX_CAPACITY,
+			 "job %.60s (line %u of job.csv) needs %u GPUs, %.200s has %u", job->name,
+			 trace->jobs[job->row].line, job->gpus, cluster->description,
+			 cluster->n_gpus);
 }
 
 static int by_submission(const void *a, const void *b)
@@ -212,12 +223,17 @@ static enum crux_status fill(struct crux_tracelab_jobs *jobs, double nic_bps,
 	jobs->length_s = jobs->options.length_s;
 	for (uint32_t i = 0; i < trace->n_jobs; i++) {
 		struct crux_tracelab_job *job = &jobs->jobs[jobs->n];
-		enum crux_status status;
+		enum crux_status status = CRUX_OK;
 
 		*job = (struct crux_tracelab_job){.row = i};
 		if (!in_window(&jobs->options, &trace->jobs[i], job))
 			continue;
-		status = describe(jobs, nic_bps, job, err);
+		job->name = trace->jobs[i].name;
+		job->gpus = trace->jobs[i].gpus;
+		if (jobs->options.cluster)
+			status = tracelab_holds(jobs->options.cluster, trace, job, err);
+		if (status == CRUX_OK)
+			status = describe(jobs, nic_bps, job, err);
 		if (status != CRUX_OK)
 			return status;
 		jobs->gpus = job->gpus > jobs->gpus ? job->gpus : jobs->gpus;

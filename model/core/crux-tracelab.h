@@ -86,6 +86,8 @@ struct crux_tracelab_jobs_options {
 	double compute_factor; /**< on every model's computation, > 0 (default 1) */
 	/** What the trace was read on with replay; NULL: there is no recorded placement. */
 	const struct crux_topology *placed_on;
+	/** Jobs that are larger are refused before anything of them is made; NULL: none is. */
+	const struct crux_tracecluster *cluster;
 };
 void crux_tracelab_jobs_default(struct crux_tracelab_jobs_options *options);
 

@@ -9,6 +9,11 @@
 
 #include "crux-tracelab.h"
 
+/* crux-tracelab.c: CRUX_CAPACITY: the job needs more GPUs than there are. */
+enum crux_status tracelab_holds(const struct crux_tracecluster *cluster,
+				const struct crux_trace *trace, const struct crux_tracelab_job *job,
+				struct crux_error *err);
+
 /* A placed job as policies and the engine want it. */
 struct tracelab_placed {
 	struct crux_problem_job problem; /* first_flow 0 */

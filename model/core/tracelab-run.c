@@ -118,15 +118,9 @@ static enum crux_status check(struct lab_run *r)
 	status = check_length(r);
 	if (status != CRUX_OK)
 		return status;
-	for (uint32_t j = 0; j < r->jobs->n; j++)
-		if (r->jobs->jobs[j].gpus > r->cluster->n_gpus)
-			return crux_fail(
-				r->err, CRUX_CAPACITY,
-				"job %.60s (line %u of job.csv) needs %u GPUs, %.200s has %u",
-				r->jobs->jobs[j].name,
-				r->jobs->trace->jobs[r->jobs->jobs[j].row].line,
-				r->jobs->jobs[j].gpus, r->cluster->description, r->cluster->n_gpus);
-	return CRUX_OK;
+	for (uint32_t j = 0; j < r->jobs->n && status == CRUX_OK; j++)
+		status = tracelab_holds(r->cluster, r->jobs->trace, &r->jobs->jobs[j], r->err);
+	return status;
 }
 
 static int by_coming(const void *a, const void *b)

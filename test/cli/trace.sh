@@ -152,6 +152,9 @@ refused 'Philly without jobs' 11 '--job-csv=FILE is missing: --format=philly' --
 refused 'a folder of another form' 11 'a folder is of --format=lingjun' --format=philly --trace=hand "${other[@]}" --db=none
 refused 'Philly'"'"'s rows as PAI'"'"'s' 11 'none of the 41 jobs is left' "${pai[@]:2}" --format=pai --job-csv=philly.csv --db=none
 refused 'a job larger than the cluster, of another form' 19 'needs 32 GPUs' --format=philly --job-csv=philly.csv --topology=clos:tors=1,hosts=2 --db=none
+# Nothing of a job in full is made before that: its 125,000 hosts of 8 GPUs would be more than a topology has.
+printf 'jobid,status,submitted_time,start_time,end_time,gpus\na,Pass,2017-10-03 0:00,2017-10-03 0:01,2017-10-03 2:00,999999\n' > vast.csv
+refused 'a vast job in full' 19 'needs 999999 GPUs' --format=philly --job-csv=vast.csv --models=layers --topology=clos:tors=1,hosts=2 --db=none
 
 # ------------------------------------------------------------------ options
 h=(--trace=hand --db=none)
