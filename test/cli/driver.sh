@@ -26,6 +26,13 @@ rc=$?
 [ $rc != 0 ] && [ "$(wc -l <<< "$out")" = 1 ] && grep -q 'Known: crux-.* crux-first ' <<< "$out"
 result 'an unknown program is refused in one line that lists the known ones' $?
 
+missing=0
+for file in $(grep -l '^int main(' "$root"/tools/*.c); do
+    grep -q " $(basename "${file%.c}") " <<< "$out " || missing=1
+done
+[ $missing = 0 ] && ! grep -q ' crux-json ' <<< "$out "
+result 'every tool is known' $?
+
 out=$("$root/crux" build --build-dir="$build" no-such-program 2>&1)
 rc=$?
 [ $rc != 0 ] && [ "$out" = 'crux: build: no program no-such-program' ]
