@@ -27,8 +27,8 @@ rc=$?
 result 'an unknown program is refused in one line that lists the known ones' $?
 
 missing=0
-for file in $(grep -l '^int main(' "$root"/tools/*.c); do
-    grep -q " $(basename "${file%.c}") " <<< "$out " || missing=1
+for file in "$root"/tools/*.c; do
+    ! grep -q '^int main(' "$file" || grep -q " $(basename "${file%.c}") " <<< "$out " || missing=1
 done
 [ $missing = 0 ] && ! grep -q ' crux-json ' <<< "$out "
 result 'every tool is known' $?
