@@ -21,11 +21,15 @@ top=$(mktemp -d)
 work=$top/work
 trap 'rm -rf "$top"' EXIT
 mkdir "$work"
+start=$PWD
 cd "$work" || exit 2
+
+# folder NAME: the whole path of one that was named where the script was called.
+folder() { (cd "$start" && cd "$1" && pwd); }
 
 # programs: sets $bin from $CRUX_BIN.
 programs() {
-    bin=$(cd "${CRUX_BIN:?set CRUX_BIN to the folder of the programs}" && pwd) || exit 2
+    bin=$(folder "${CRUX_BIN:?set CRUX_BIN to the folder of the programs}") || exit 2
 }
 
 # only_with PROGRAM: without it, where a library was missing, there is nothing to check.
@@ -40,7 +44,7 @@ only_with() {
 # keep: with KEEP=FOLDER what is made is made there, and stays.
 keep() {
     [ -n "${KEEP-}" ] || return 0
-    mkdir -p "$KEEP" && cd "$KEEP" || exit 2
+    cd "$start" && mkdir -p "$KEEP" && cd "$KEEP" || exit 2
     work=$PWD
 }
 

@@ -9,7 +9,7 @@
 # shellcheck source=test/cli/common.sh
 . "$(dirname "$0")/common.sh"
 programs
-[ -z "${CRUX_BIN2-}" ] || bin2=$(cd "$CRUX_BIN2" && pwd) || exit 2
+[ -z "${CRUX_BIN2-}" ] || bin2=$(folder "$CRUX_BIN2") || exit 2
 
 # scenario DATABASE PROGRAMS OPTIONS...: crux-testbed into a database, dumped without wall-clock times.
 scenario() {
