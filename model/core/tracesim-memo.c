@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define MOST_JOBS 64
-#define FIRST	  64	     /* solves before the table begins */
+#define FIRST	  16384	     /* solves before the table begins */
 #define WINDOW	  8192	     /* look-ups */
 #define GRACE	  2	     /* windows */
 #define STORE	  (1u << 18) /* words of entries */
@@ -24,7 +24,8 @@ size_t memo_layout(struct rate_memo *m, void *base, struct rates *r, uint32_t n_
 {
 	size_t used = 0, n = r->n_flows;
 
-	*m = (struct rate_memo){.r = r, .n_jobs = n_jobs, .given_up = n_jobs > MOST_JOBS};
+	*m = (struct rate_memo){
+		.r = r, .n_jobs = n_jobs, .given_up = n_jobs > MOST_JOBS, .first = FIRST};
 	m->jobs = lay(base, &used, n_jobs, sizeof(*m->jobs));
 	m->job_of = lay(base, &used, n, sizeof(*m->job_of));
 	/* A word for every 64 flows, and one begun for each job. */
@@ -316,7 +317,7 @@ uint32_t memo_solve(struct rate_memo *m)
 	if (!m->on) {
 		changed = rates_solve(m->r);
 		memcpy(m->changed, m->r->changed, changed * sizeof(*m->changed));
-		if (!m->given_up && ++m->solves == FIRST)
+		if (!m->given_up && ++m->solves == m->first)
 			turn_on(m);
 		return changed;
 	}

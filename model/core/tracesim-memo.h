@@ -13,7 +13,8 @@
  * the rates are those of rates_solve() for the whole part, bit for bit, so what is kept, and when,
  * is no part of any result.
  *
- * The table begins after FIRST solves of a part of at most 64 jobs, is emptied when it is full,
+ * The table begins after FIRST solves of a part of at most 64 jobs, since filling it costs what
+ * only a part that lives longer gets back, is emptied when it is full,
  * and is given up for good when a window of WINDOW look-ups finds less than half (the
  * first GRACE windows, which fill it, do not count) or when there is no memory for it. Else, and
  * then, it is rates_solve(), which follows changes.
@@ -43,7 +44,7 @@ struct rate_memo {
 	uint64_t solved;	  /* jobs that the solver has */
 	uint64_t *told;		  /* [n_flows] rates as the caller knows them */
 	uint32_t *changed;	  /* as of the last solve */
-	uint64_t solves;	  /* while it is off */
+	uint64_t solves, first;	  /* while it is off; so many, and it is on */
 	uint32_t asked, found;	  /* look-ups of the window */
 	uint32_t windows;
 	/* Entries: key, jobs, set, rates of the flows that move; offsets + 1 by key, 0: none. */

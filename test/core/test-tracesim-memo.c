@@ -41,6 +41,7 @@ static void begin(struct pair *p, struct crux_rng *rng, bool apart)
 	p->memory = crux_zeroed(bytes, 1);
 	CHECK(p->memory != NULL);
 	memo_layout(&p->memo, p->memory, &p->with.r, p->n_jobs);
+	p->memo.first = 64;
 	for (uint32_t j = 0; j < JOBS; j++)
 		memo_job(&p->memo, j, j * EACH, EACH);
 }
