@@ -22,7 +22,7 @@ static void add_level(struct crux_tracesim *s, uint32_t level)
 			const struct group *g = group_of(job, &job->flows[job->hops[h].flow]);
 			uint32_t link = job->hops[h].link;
 
-			if (g->phase != FLOW_MOVING)
+			if (!g->moving)
 				continue;
 			s->flowing[link] += g->rate;
 			if (g->rate > s->fastest[link])
@@ -52,8 +52,7 @@ static enum crux_status check_level(struct crux_tracesim *s, uint32_t level)
 		const struct tjob *job = s->jobs[i];
 
 		for (uint32_t f = 0; job->part && job->level == level && f < job->n_flows; f++)
-			if (group_of(job, &job->flows[f])->phase == FLOW_MOVING &&
-			    !held(s, job, &job->flows[f]))
+			if (group_of(job, &job->flows[f])->moving && !held(s, job, &job->flows[f]))
 				return crux_fail(s->err, CRUX_INVALID,
 						 "check: at %g s flow %u of job %lld is held back "
 						 "though its links have room",

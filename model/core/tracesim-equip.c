@@ -20,7 +20,7 @@ void part_destroy(struct part *p)
 
 static uint64_t moved(const struct crux_tracesim *s, const struct group *g, uint64_t time)
 {
-	return g->phase == FLOW_MOVING ? (uint64_t)((g->total - group_left(g, time)) / s->byte) : 0;
+	return g->moving ? (uint64_t)((g->total - group_left(g, time)) / s->byte) : 0;
 }
 
 uint64_t part_flow_bytes(const struct crux_tracesim *s, const struct part *p,
@@ -42,7 +42,7 @@ void part_save(struct crux_tracesim *s, struct part *p)
 			uint64_t bytes = part_flow_bytes(s, p, flow);
 
 			flow->carry = moved(s, g, p->time);
-			flow->phase = g->phase;
+			flow->moving = g->moving;
 			flow->left = group_left(g, p->time);
 			for (uint32_t i = 0; bytes && i < flow->n_hops; i++) {
 				uint32_t link = job->hops[flow->hop + i].link;
@@ -74,7 +74,7 @@ static size_t layout(struct part *p, char *base)
 	p->measure.mark = lay(base, &used, j, sizeof(*p->measure.mark));
 	p->measure.window = lay(base, &used, j, sizeof(*p->measure.window));
 	p->measure.base = lay(base, &used, j, sizeof(*p->measure.base));
-	p->repeat.phase = lay(base, &used, q, sizeof(*p->repeat.phase));
+	p->repeat.moving = lay(base, &used, q, sizeof(*p->repeat.moving));
 	return used;
 }
 
@@ -94,7 +94,7 @@ static void fill_groups(struct crux_tracesim *s, struct part *p, const struct gr
 		flow->group = q;
 		if (g->leader[q] == f) {
 			*to = (struct group){.job = g->flow_job[f],
-					     .phase = flow->phase,
+					     .moving = flow->moving,
 					     .total = flow->total,
 					     .left = flow->left,
 					     .since = p->time,
@@ -234,7 +234,7 @@ static bool is_split(const struct tjob *job)
 	for (uint32_t f = 1; f < job->n_flows; f++) {
 		const struct tflow *b = &job->flows[f];
 
-		if (a->phase != b->phase || (a->phase == FLOW_MOVING && a->left != b->left))
+		if (a->moving != b->moving || (a->moving && a->left != b->left))
 			return true;
 	}
 	return false;

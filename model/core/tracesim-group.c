@@ -94,8 +94,8 @@ static uint64_t own_colour(const struct tflow *flow, uint32_t job)
 
 	c = mix(c, flow->alpha);
 	c = mix(c, !!flow->total);
-	c = mix(c, flow->phase);
-	if (flow->phase == FLOW_MOVING)
+	c = mix(c, flow->moving);
+	if (flow->moving)
 		return mix(mix(c, (uint64_t)flow->left), (uint64_t)(flow->left >> 64));
 	return c;
 }
@@ -103,7 +103,7 @@ static uint64_t own_colour(const struct tflow *flow, uint32_t job)
 static bool same_own(const struct tflow *a, const struct tflow *b)
 {
 	return a->bytes == b->bytes && a->alpha == b->alpha && a->total == b->total &&
-	       a->phase == b->phase && (a->phase != FLOW_MOVING || a->left == b->left);
+	       a->moving == b->moving && (!a->moving || a->left == b->left);
 }
 
 /*

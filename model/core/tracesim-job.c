@@ -176,7 +176,7 @@ static void add_groups(const struct crux_tracesim *s, const struct tjob *job, ui
 		const struct group *g = &p->groups[q];
 		uint64_t each = g->complete * g->bytes;
 
-		if (g->phase == FLOW_MOVING)
+		if (g->moving)
 			each += (uint64_t)((g->total - group_left(g, p->time)) / s->byte);
 		for (uint32_t c = 0; c < s->options.n_classes; c++)
 			bytes[c] += each * g->hops[c] - g->carry[c];

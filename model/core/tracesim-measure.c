@@ -25,7 +25,7 @@ static bool starves(const struct part *p, const struct tjob *job, uint64_t then)
 	for (uint32_t q = job->first_group; q < job->first_group + job->n_groups; q++) {
 		const struct group *g = &p->groups[q];
 
-		if (g->phase == FLOW_MOVING && (g->rate || g->since > then))
+		if (g->moving && (g->rate || g->since > then))
 			return false;
 	}
 	return true;

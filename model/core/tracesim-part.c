@@ -189,7 +189,7 @@ static void last_bit(struct part *p, uint32_t q, uint64_t time)
 	struct group *g = &p->groups[q];
 	struct job_state *n = &p->jobs[g->job]->now;
 
-	g->phase = FLOW_IDLE;
+	g->moving = false;
 	g->left = 0;
 	g->rate = 0;
 	g->since = time;
@@ -219,7 +219,7 @@ static enum crux_status on_ready(struct crux_tracesim *s, struct part *p, struct
 			last_bit(p, q, time);
 			continue;
 		}
-		g->phase = FLOW_MOVING;
+		g->moving = true;
 		g->left = g->total;
 		g->rate = 0;
 		g->since = time;
@@ -340,7 +340,7 @@ void part_start(struct crux_tracesim *s, struct part *p)
 	for (uint32_t q = 0; q < p->n_groups; q++) {
 		struct group *g = &p->groups[q];
 
-		if (g->phase == FLOW_MOVING) {
+		if (g->moving) {
 			memo_start(&p->memo, q);
 			g->since = p->time;
 			p->dirty = true;
@@ -353,7 +353,7 @@ void part_start(struct crux_tracesim *s, struct part *p)
 		move_flows(p, j);
 		n->pending = 0;
 		for (uint32_t q = job->first_group; q < job->first_group + job->n_groups; q++)
-			n->pending += !n->communicating || p->groups[q].phase != FLOW_IDLE;
+			n->pending += !n->communicating || p->groups[q].moving;
 		if (!n->started)
 			timers_set(&p->timers, ready_timer(j), job->begin_at);
 		else if (n->waiting)

@@ -31,8 +31,6 @@ struct hop {
 	bool counts; /* the link stayed when the job's part was built */
 };
 
-enum flow_phase { FLOW_IDLE, FLOW_MOVING };
-
 /* A flow as given. Its state is its group's while the job is in a part, else here. */
 struct tflow {
 	uint64_t bytes;
@@ -40,7 +38,7 @@ struct tflow {
 	U128 total;	/* bytes in rate x tick */
 	uint32_t steps, hop, n_hops;
 	uint32_t group; /* in the part */
-	enum flow_phase phase;
+	bool moving;
 	U128 left;	/* now */
 	uint64_t carry; /* bytes of this iteration already counted on links */
 };
@@ -91,7 +89,7 @@ struct tjob {
 /* Flows that are one. */
 struct group {
 	uint32_t job; /* index in the part */
-	enum flow_phase phase;
+	bool moving;
 	U128 total, left; /* of one of them; left at `since` */
 	uint64_t rate, since, alpha, bytes;
 	uint64_t complete; /* last bits since the part was built */
@@ -119,7 +117,7 @@ struct repeat {
 	bool *began;
 	U128 *left;
 	uint64_t *rest, *complete; /* timers less `time`, NEVER: none; groups' */
-	enum flow_phase *phase;
+	bool *moving;
 };
 
 /* A part as measured: see tracesim-measure.c. */

@@ -53,8 +53,8 @@ static bool same(const struct part *p)
 		const struct group *g = &p->groups[q];
 
 		/* Which flows move gives the rates, and these the last bits. */
-		if (g->phase != p->repeat.phase[q] ||
-		    (g->phase == FLOW_MOVING && group_left(g, p->time) != p->repeat.left[q]))
+		if (g->moving != p->repeat.moving[q] ||
+		    (g->moving && group_left(g, p->time) != p->repeat.left[q]))
 			return false;
 	}
 	return true;
@@ -78,7 +78,7 @@ static void save(struct part *p)
 			r->rest[i] = rest_of(p, i);
 	}
 	for (uint32_t q = 0; q < p->n_groups; q++) {
-		r->phase[q] = p->groups[q].phase;
+		r->moving[q] = p->groups[q].moving;
 		r->left[q] = group_left(&p->groups[q], p->time);
 		r->complete[q] = p->groups[q].complete;
 	}
