@@ -7,9 +7,10 @@
  * Who does what: crux-tracesim.c the calls, tracesim-plan.c those that change a job,
  * tracesim-job.c jobs and what they have done, tracesim-paths.c links, their users and which of
  * them may fill, tracesim-build.c which jobs make a part, tracesim-equip.c what a part consists of,
- * tracesim-group.c which flows are one, tracesim-part.c the events of a part, tracesim-rates.c its
- * rates, tracesim-memo.c those of before, tracesim-repeat.c repetition, tracesim-measure.c parts
- * that do not repeat, tracesim-check.c the check, tracesim-run.c a trace from beginning to end.
+ * tracesim-group.c which flows are one, tracesim-part.c the events of a part, tracesim-timers.c
+ * their times, tracesim-rates.c its rates, tracesim-memo.c those of before, tracesim-repeat.c
+ * repetition, tracesim-measure.c parts that do not repeat, tracesim-check.c the check,
+ * tracesim-run.c a trace from beginning to end.
  */
 #ifndef CRUX_TRACESIM_PRIVATE_H
 #define CRUX_TRACESIM_PRIVATE_H
@@ -256,12 +257,14 @@ struct grouping {
 enum crux_status tracesim_group(struct crux_tracesim *s, struct tjob **jobs, uint32_t n_jobs,
 				struct grouping *out);
 
-/* tracesim-part.c */
+/* tracesim-timers.c */
 void timers_set(struct timers *t, uint32_t item, uint64_t time);
 void timers_clear(struct timers *t, uint32_t item);
 uint64_t timers_first(const struct timers *t, uint32_t *item);
 /* NEVER: it is not set. */
 uint64_t timers_time(const struct timers *t, uint32_t item);
+
+/* tracesim-part.c */
 /* Timers of the present states, and rates. */
 void part_start(struct crux_tracesim *s, struct part *p);
 enum crux_status part_advance(struct crux_tracesim *s, struct part *p, uint64_t until);
