@@ -3,13 +3,13 @@
  * crux-hand: small scheduling problems made by hand, for tests: links, then jobs, each
  * followed by its flows. A flow has fixed links only, or two candidates.
  *
- * Place: test/core. Depends on crux-problem, crux-check.
+ * Place: test/core. Depends on crux-problem, plan-rig.
  */
 #ifndef CRUX_HAND_H
 #define CRUX_HAND_H
 
-#include "crux-check.h"
 #include "crux-problem.h"
+#include "plan-rig.h"
 
 #define HAND_MOST 16
 
@@ -79,17 +79,7 @@ static inline void hand_choice(struct hand *h, uint32_t a, uint32_t b, uint32_t 
 /* The plan of a policy; the caller destroys it. */
 static inline struct crux_plan *hand_plan(const struct hand *h, const char *name, uint32_t levels)
 {
-	const struct crux_policy *policy = NULL;
-	struct crux_options options;
-	struct crux_plan *plan = NULL;
-	struct crux_error err = {.text = ""};
-
-	crux_options_default(&options);
-	options.levels = levels;
-	CHECK_U64(crux_policy_find(name, &policy, NULL), CRUX_OK);
-	CHECK_U64(policy->decide(&h->problem, &options, &plan, &err), CRUX_OK);
-	CHECK_STR(err.text, "");
-	return plan;
+	return decide(name, &h->problem, levels);
 }
 
 /* The ids by rank and the levels by rank are these. */
