@@ -67,17 +67,11 @@ static enum crux_status find_storage(const struct crux_topology *topo, const cha
 static enum crux_status placed_program(const struct crux_scenario *scn, struct crux_job *job,
 				       const struct scenario_request *item, struct crux_error *err)
 {
-	uint32_t *where = crux_array(2 * (size_t)job->n_gpus, sizeof(*where)), storage, i;
+	uint32_t *where = crux_wiring_places(scn->topo, job->rank_gpu, job->n_gpus), storage;
 	enum crux_status status = CRUX_OK;
 
 	if (!where)
 		return crux_fail(err, CRUX_NOMEM, "out of memory for job %s", job->name);
-	for (i = 0; i < job->n_gpus; i++) {
-		struct crux_gpu_ref gpu = job->rank_gpu[i];
-
-		where[i] = gpu.host;
-		where[job->n_gpus + i] = crux_topology_host(scn->topo, gpu.host)->gpu_nic[gpu.gpu];
-	}
 	if (item->gnn) {
 		status = crux_gnn_program(item->gnn, where, scn->options.scale, &job->program, err);
 	} else {

@@ -41,6 +41,18 @@ static enum crux_status find_end(const struct route *r, const struct crux_conn *
 	return CRUX_OK;
 }
 
+uint32_t *crux_wiring_places(const struct crux_topology *topo, const struct crux_gpu_ref *gpus,
+			     uint32_t n)
+{
+	uint32_t *where = crux_array(2 * (size_t)n, sizeof(*where));
+
+	for (uint32_t i = 0; where && i < n; i++) {
+		where[i] = gpus[i].host;
+		where[n + i] = crux_topology_host(topo, gpus[i].host)->gpu_nic[gpus[i].gpu];
+	}
+	return where;
+}
+
 enum crux_status crux_conn_route(const struct crux_conn *conn, const struct crux_gpu_ref *gpus,
 				 uint32_t storage_host, const struct crux_topology *topo,
 				 struct crux_router *router, struct crux_flow *flow,

@@ -68,6 +68,13 @@ enum crux_status crux_wiring_flows(const struct crux_wiring *wiring,
 				   struct crux_flow *flows, struct crux_error *err);
 
 /**
+ * Where ranks are, as crux_coll_params and crux_train_program() want it: [2 n], the hosts of all,
+ * then the NICs of their GPUs in them. The caller frees it with crux_free; NULL: out of memory.
+ */
+uint32_t *crux_wiring_places(const struct crux_topology *topo, const struct crux_gpu_ref *gpus,
+			     uint32_t n);
+
+/**
  * The path of one connection: fixed links, candidates, NICs, and, with flow->ecmp_port set, the
  * hash's candidate. The rest of @p flow stays as it is.
  */

@@ -85,16 +85,12 @@ static enum crux_status make_program(const struct tracelab_net *net,
 				     const struct crux_gpu_ref *ranks, struct crux_program **out,
 				     struct crux_error *err)
 {
-	uint32_t n = net->train.gpus, *where = crux_array(2 * (size_t)n, sizeof(*where));
+	uint32_t n = net->train.gpus, *where = crux_wiring_places(topo, ranks, n);
 	struct crux_program *program = NULL;
 	enum crux_status status;
 
 	if (!where)
 		return crux_fail(err, CRUX_NOMEM, "out of memory for %u ranks", n);
-	for (uint32_t r = 0; r < n; r++) {
-		where[r] = ranks[r].host;
-		where[n + r] = crux_topology_host(topo, ranks[r].host)->gpu_nic[ranks[r].gpu];
-	}
 	status = crux_train_program(&net->train, where, where + n, 1, CRUX_NONE, &program, err);
 	crux_free(where);
 	if (status)
