@@ -17,19 +17,9 @@ namespace ns3
 RoceFrame*
 RoceQueuePair::NewControl(uint8_t opcode, uint32_t wireBytes) const
 {
-    RoceFrame* frame = RoceFrame::New();
+    RoceFrame* frame = NewFrame(m_ackClass);
     frame->wireBytes = wireBytes;
-    frame->cls = m_ackClass;
-    frame->dscp = m_nic->GetClassMap().DscpOf(m_ackClass);
-    frame->etherType = 0x0800;
-    frame->srcIp = m_localIp;
-    frame->dstIp = m_remoteIp;
-    frame->ttl = 64;
-    frame->protocol = 17;
     frame->opcode = opcode;
-    frame->srcPort = m_srcPort;
-    frame->dstPort = 4791;
-    frame->destQp = m_peer->m_qpn;
     return frame;
 }
 

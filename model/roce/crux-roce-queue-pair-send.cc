@@ -99,17 +99,11 @@ RoceQueuePair::ShouldAsk() const
 }
 
 RoceFrame*
-RoceQueuePair::Build(const RoceSendQueue::Message& message, uint64_t seq) const
+RoceQueuePair::NewFrame(uint8_t cls) const
 {
-    const bool first = seq == message.firstSeq;
-    const bool last = seq + 1 == message.End();
     RoceFrame* frame = RoceFrame::New();
-    frame->wrId = message.wrId;
-    frame->payload = static_cast<uint32_t>(m_messages.PayloadOf(message, seq));
-    frame->wireBytes = frame->payload + ROCE_OVERHEAD;
-    frame->cls = activeClass;
-    frame->dscp = m_nic->GetClassMap().DscpOf(activeClass);
-    frame->ecn = ROCE_ECT0;
+    frame->cls = cls;
+    frame->dscp = m_nic->GetClassMap().DscpOf(cls);
     frame->etherType = 0x0800;
     frame->srcIp = m_localIp;
     frame->dstIp = m_remoteIp;
@@ -118,6 +112,19 @@ RoceQueuePair::Build(const RoceSendQueue::Message& message, uint64_t seq) const
     frame->srcPort = m_srcPort;
     frame->dstPort = 4791;
     frame->destQp = m_peer->m_qpn;
+    return frame;
+}
+
+RoceFrame*
+RoceQueuePair::Build(const RoceSendQueue::Message& message, uint64_t seq) const
+{
+    const bool first = seq == message.firstSeq;
+    const bool last = seq + 1 == message.End();
+    RoceFrame* frame = NewFrame(activeClass);
+    frame->wrId = message.wrId;
+    frame->payload = static_cast<uint32_t>(m_messages.PayloadOf(message, seq));
+    frame->wireBytes = frame->payload + ROCE_OVERHEAD;
+    frame->ecn = ROCE_ECT0;
     frame->psn = seq & PSN_MASK;
     frame->opcode = first ? (last ? ROCE_SEND_ONLY : ROCE_SEND_FIRST)
                           : (last ? ROCE_SEND_LAST : ROCE_SEND_MIDDLE);

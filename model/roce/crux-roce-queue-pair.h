@@ -250,6 +250,9 @@ class RoceQueuePair : public Object
     std::vector<Ptr<RoceNetDevice>> FindPath(Ptr<RoceQueuePair> peer, std::string& error) const;
     /** \return 64-bit sequence number nearest to @p near that @p psn stands for */
     static uint64_t Unwrap(uint32_t psn, uint64_t near);
+    /** \param cls class \return a frame in it to the other end, but for its lengths, opcode and PSN
+     */
+    RoceFrame* NewFrame(uint8_t cls) const;
     /** \brief Make a packet. \param message it \param seq which packet \return it */
     RoceFrame* Build(const RoceSendQueue::Message& message, uint64_t seq) const;
     /** \brief The next packet is sent again (selective repeat). \return it */
